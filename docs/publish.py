@@ -32,7 +32,7 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -50,7 +50,7 @@ from highways.lab.showing import ledger, registry, trained_nets
 from highways.lab.showing.pages import changed_pages
 from highways.lab.showing.style import drawing, house_style, picture_bytes
 from highways.records import RESULTS, RUN, load_results, path_of, record_bytes
-from highways.trial_code import checksum_of_text, code_of
+from highways.trial_code import code_of, source_of
 from pages import screenshots
 from pages.show import BROWSER_PAGES, BrowserPage
 
@@ -150,43 +150,48 @@ def products(read) -> Iterator[Product]:
     """All pictures that matplotlib draws, the GIF, the browser pages, and the pictures of these.
 
     What is made from another file is asked for after that."""
-
-    def product(name, make, program, sources, files=()) -> Product:
-        records = [as_bytes(numbers(read(source))) for source in sources]
-        others = [content_of(path) for path in files]
-        code = sorted(code_of(program.read_bytes()))
-        return Product(name, digest([as_bytes(code), *records, *others]), make)
-
-    def product_of(page: BrowserPage) -> Product:
-        folder = page.program.PARTS
-        program = Path(page.program.__file__)
-        parts = [folder / part for part in ("page.html", *page.program.PAGE_PARTS)]
-        shots = [shot for shot in page.shots if shot.exists()]
-        files = [*parts, *page.files, *shots]
-        return product(f"pages/{folder.name}.html", partial(bytes_of, page), program, page.sources, files)
-
     for name, picture in registry.PICTURES.items():
-        program = Path(sys.modules[picture.draw.__module__].__file__)
-        sources = picture.files
-        if all((ROOT / source).exists() for source in sources):  # a question may await its results
-            yield product(f"viz/{name}.png", partial(draw, picture, sources, read), program, sources)
+        if all((ROOT / source).exists() for source in picture.files):  # a question may await its results
+            yield product_of_picture(name, picture, read)
     for name, source in CARD.items():
-        yield product(f"viz/{name}.png", partial(draw_for_card, name), ROOT / VISUALIZE, [source])
-    yield product("highway_networks.gif", make_gif, ROOT / GIF, ["run.json"])
+        made_from = digest_of(ROOT / VISUALIZE, [read(source)])
+        yield Product(f"viz/{name}.png", made_from, partial(draw_for_card, name))
+    yield Product("highway_networks.gif", digest_of(ROOT / GIF, [read("run.json")]), make_gif)
     for page in BROWSER_PAGES:
-        yield product_of(page)
-        for shot in page.shots:
-            yield photograph(shot, screenshots.INDEX_PAGE, partial(screenshots.picture_of_scene, shot.stem))
+        yield product_of_page(page, read)
         if page.shots:
-            yield product_of(page)
+            for shot in page.shots:
+                yield photograph(shot, screenshots.INDEX_PAGE, partial(screenshots.picture_of_scene, shot.stem))
+            yield product_of_page(page, read)  # with these pictures
     for path, picture in screenshots.PICTURES.items():
         yield photograph(path, picture.page, partial(screenshots.picture_of, picture))
 
 
+def product_of_picture(name: str, picture: registry.Picture, read) -> Product:
+    program = Path(sys.modules[picture.draw.__module__].__file__)
+    records = [read(source) for source in picture.files]
+    return Product(f"viz/{name}.png", digest_of(program, records), partial(draw, picture, records))
+
+
+def product_of_page(page: BrowserPage, read) -> Product:
+    folder = page.program.PARTS
+    parts = [folder / part for part in ("page.html", *page.program.PAGE_PARTS)]
+    shots = [shot for shot in page.shots if shot.exists()]
+    records = [read(source) for source in page.sources]
+    made_from = digest_of(Path(page.program.__file__), records, [*parts, *page.files, *shots])
+    return Product(f"pages/{folder.name}.html", made_from, partial(bytes_of, page))
+
+
+def digest_of(program: Path, records: list[dict], files: Iterable[Path] = ()) -> str:
+    """The digest of what is made from: the code that makes it, the numbers of records, and other files."""
+    numbers_of_records = [as_bytes(numbers(record)) for record in records]
+    contents = [content_of(file) for file in files]
+    return digest([as_bytes(code_of(program)), *numbers_of_records, *contents])
+
+
 def content_of(path: Path) -> bytes:
     """What a page is made from in a file: the syntax of a program, without words; all of another."""
-    data = path.read_bytes()
-    return checksum_of_text(data).encode() if path.suffix == ".py" else data
+    return source_of(path).checksum.encode() if path.suffix == ".py" else path.read_bytes()
 
 
 def bytes_of(page: BrowserPage) -> bytes:
@@ -195,14 +200,14 @@ def bytes_of(page: BrowserPage) -> bytes:
 
 def photograph(path: Path, page: Path, take: Callable[[], bytes]) -> Product:
     """A picture that a browser takes of a page."""
-    program = checksum_of_text(Path(screenshots.__file__).read_bytes()).encode()
+    program = content_of(Path(screenshots.__file__))
     shown = SHOT.sub(b"", page.read_bytes()) if page.exists() else b""
     return Product(path.relative_to(ROOT).as_posix(), digest([program, shown]), take, screenshots.missing())
 
 
-def draw(picture: registry.Picture, sources: list[str], read) -> bytes:
-    with house_style(), drawing(" or ".join(sources), picture.draw.__name__):
-        return picture_bytes(picture.draw(*map(read, sources)))
+def draw(picture: registry.Picture, records: list[dict]) -> bytes:
+    with house_style(), drawing(" or ".join(picture.files), picture.draw.__name__):
+        return picture_bytes(picture.draw(*records))
 
 
 def draw_for_card(name: str) -> bytes:

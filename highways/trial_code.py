@@ -1,24 +1,23 @@
 """The checksum of code: of what computes a trial, and of what draws a picture.
 
-That is a program, and all that it imports, directly or not, from the project and from its own folder.  The log of a
-question serves a result only to the code that computed it, a checkpoint likewise, and a picture that other code drew is
-drawn anew.  Words are free: a changed comment, docstring or text of a message leaves the checksum as it is.
+That is a program of the project, and all that it imports from the project, directly or not.  The log of a question
+serves a result only to the code that computed it, and a picture that other code drew is drawn anew.  Words are free:
+a changed comment, docstring or text of a message leaves the checksum as it is.
 
-Followed are all import statements, and what a program names as a part of a package: highways.train_net(...).  Not
-followed are other packages, and names that are made while it runs, by importlib or getattr().
+Every import statement is followed.  Not followed are other packages, and what a program imports by importlib, or
+takes from a package without importing it: `import highways` alone does not lead to highways.train_net.
 """
 
 from __future__ import annotations
 
 import ast
-import contextlib
 import functools
 import hashlib
 import inspect
 import operator
 import sys
-import sysconfig
 from pathlib import Path
+from typing import NamedTuple
 
 import highway_networks as hn
 from highways import HOMES
@@ -27,50 +26,89 @@ from highways.files import ROOT, InputError
 # what reads and writes files, or runs processes: another way of it changes no number, and data have checksums
 COMPUTES_NOTHING = ("highways.files", "highways.record_types", "highways.cifar", "highways.processes")
 PUBLIC = {f"highways.{name}": home for name, home in HOMES.items()}  # {what highways offers: the module that has it}
-LIBRARIES = tuple(sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib"))  # folders of others' modules
-COMMAND_LINE = "parse_arguments"  # the function from which on the core, and no other program, is left out as a command
 
 
 def checksum_of_code(function, kinds=()) -> str:
     """The checksum of the code that computes a trial.
 
-    It covers the files that define the function and the `kinds` of its net, and all that these
-    import.  The kinds are blocks and activations, as objects or as names, and may be functions.
-    Raises InputError if a file cannot be read."""
-    read_imported_modules()
-    checksums = set()
-    for part in (function, *kinds):
-        for defined in definitions_of(part):
-            text = _text_defining(defined)
-            checksums |= code_of(text, import_folder(defined))
-    return hashlib.sha256("".join(sorted(checksums)).encode()).hexdigest()[:16]
+    It covers the files that define the function and the `kinds` of its net, and all that these import.  The kinds are
+    blocks and activations, as objects or as names.  Raises InputError for what is not defined in a file of the
+    project."""
+    files = [file_defining(defined) for part in (function, *kinds) for defined in definitions_of(part)]
+    return hashlib.sha256("\n".join(code_of(*files)).encode()).hexdigest()[:16]
 
 
-@functools.cache
-def code_of(text: bytes, folder: Path = ROOT) -> frozenset[str]:
-    """The checksums of a program and of all that it imports from the project or `folder`, directly or not, except
-    COMPUTES_NOTHING."""
+def code_of(*programs: Path) -> list[str]:
+    """The name and the checksum of every file of these programs: their own, and those that they import, directly or
+    not, except COMPUTES_NOTHING."""
     found = {}
-    waiting = [text]
+    waiting = [*programs]
     while waiting:
-        text = waiting.pop()
-        if text in found:
-            continue
-        found[text] = checksum_of_text(text)
-        for module in imported_by(text).difference(COMPUTES_NOTHING):
-            waiting += map(_imported_text, files_of_module(module, folder))
-    return frozenset(found.values())
+        file = waiting.pop()
+        if file not in found:
+            source = source_of(file)
+            found[file] = f"{source.name} {source.checksum}"
+            waiting += source.imports
+    return sorted(found.values())
+
+
+class Source(NamedTuple):
+    """What is in a file of the project."""
+
+    name: str  # its place in the project
+    checksum: str  # of its syntax, without words
+    imports: list[Path]  # files of the project
 
 
 @functools.cache
-def checksum_of_text(text: bytes) -> str:
-    """The checksum of a program's syntax without its words, the same in every version of Python; of the core's
-    without its command line, which computes no trial."""
-    tree = ast.parse(text)
-    if text == _imported_text(Path(hn.__file__).resolve()):
-        names = [getattr(part, "name", None) for part in tree.body]
-        del tree.body[names.index(COMMAND_LINE) :]
-    return hashlib.sha256(syntax(WithoutWords().visit(tree)).encode()).hexdigest()
+def source_of(file: Path) -> Source:
+    tree = ast.parse(text_of(file))
+    imports = []
+    for module in modules_in(tree).difference(COMPUTES_NOTHING):
+        imported = ROOT / f"{PUBLIC.get(module, module).replace('.', '/')}.py"
+        if imported.is_file():
+            imports.append(imported)
+    without_words = syntax(WithoutWords().visit(tree))
+    checksum = hashlib.sha256(without_words.encode()).hexdigest()
+    return Source(file.resolve().relative_to(ROOT).as_posix(), checksum, imports)
+
+
+@functools.cache
+def text_of(file: Path) -> bytes:
+    """The text of a file as it was at the first call.  What runs is the text that was imported, and no later one: see
+    read_imported_modules()."""
+    return file.read_bytes()
+
+
+def read_imported_modules() -> None:
+    """Reads the project's modules that are imported by now, before somebody edits their files.
+
+    A trial must not import others while it runs; tests/house/test_imports.py sees to that."""
+    for module in list(sys.modules.values()):
+        file = getattr(module, "__file__", None)
+        if file and file.endswith(".py"):
+            path = Path(file).resolve()
+            if path.is_relative_to(ROOT) and path.is_file():
+                text_of(path)
+
+
+def modules_in(tree: ast.AST) -> set[str]:
+    """The modules that a program imports, and the names that it takes from them, which may be modules.
+
+    Raises InputError for a relative import, which does not say from where."""
+    names = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names.update(alias.name for alias in node.names)
+        if isinstance(node, ast.ImportFrom):
+            if node.level:
+                raise InputError(f"a program imports from {'.' * node.level}{node.module or ''}: give the whole name")
+            names.add(node.module)
+            names.update(f"{node.module}.{alias.name}" for alias in node.names)
+    return names
+
+
+# ---- Syntax without words ---------------------------------------------------------------------------------------
 
 
 def syntax(part) -> str:
@@ -84,10 +122,10 @@ def syntax(part) -> str:
 
 
 class WithoutWords(ast.NodeTransformer):
-    """Takes what a user reads out of a syntax tree: docstrings, and the texts in what is given to print(), to
-    warnings.warn() and to an error that is raised.
+    """Takes what a user reads out of a syntax tree: docstrings, and the texts that are themselves an argument of
+    print(), of warnings.warn() or of the error in a `raise`.
 
-    What is computed there stays: the message of a FloatingPointError is a result, "diverged_at"."""
+    What is computed in a message stays: that of a FloatingPointError is a result, "diverged_at"."""
 
     def without_docstring(self, node):
         if ast.get_docstring(node, clean=False) is not None:
@@ -97,20 +135,32 @@ class WithoutWords(ast.NodeTransformer):
     visit_Module = visit_ClassDef = visit_FunctionDef = visit_AsyncFunctionDef = without_docstring
 
     def visit_Raise(self, node: ast.Raise) -> ast.Raise:
-        return WithoutTexts().generic_visit(node)
+        if isinstance(node.exc, ast.Call):
+            node.exc.args = without_texts(node.exc.args)
+        return self.generic_visit(node)
 
     def visit_Call(self, node: ast.Call) -> ast.Call:
-        match node.func:
-            case ast.Name(id="print") | ast.Attribute(value=ast.Name(id="warnings"), attr="warn"):
-                return WithoutTexts().generic_visit(node)
+        if ast.unparse(node.func) in ("print", "warnings.warn"):
+            node.args = without_texts(node.args)
         return self.generic_visit(node)
 
 
-class WithoutTexts(ast.NodeTransformer):
-    """Takes all texts out of a syntax tree, those of f-strings, too."""
+def without_texts(arguments: list[ast.expr]) -> list[ast.expr]:
+    """The arguments of a call but for those that are texts; of an f-string what it computes."""
+    kept = []
+    for argument in arguments:
+        if isinstance(argument, ast.JoinedStr):
+            kept += [value for value in argument.values if not is_text(value)]
+        elif not is_text(argument):
+            kept.append(argument)
+    return kept
 
-    def visit_Constant(self, node: ast.Constant) -> ast.Constant | None:
-        return None if isinstance(node.value, str) else node
+
+def is_text(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+# ---- Functions and blocks ----------------------------------------------------------------------------------------
 
 
 def name_of(function) -> str:
@@ -146,118 +196,28 @@ def name_of_trial(function) -> str:
 
 
 def definitions_of(part) -> list:
-    """The functions or the class that `part` consists of.
-
-    A functools.partial consists of several; an unknown name, and None, of nothing."""
+    """The functions or the class that `part` consists of: several of a functools.partial; one for each registered
+    class of a name; none of None."""
     if part is None:
         return []
     if isinstance(part, str):
-        return registered(part)
+        return [registry[part] for registry in (hn.BLOCKS, hn.ACTIVATIONS) if part in registry]
     if isinstance(part, hn.Named):
         return [type(part)]
     if isinstance(part, functools.partial):
-        bound = [*part.args, *part.keywords.values()]
-        functions = [part.func, *filter(callable, bound)]
+        functions = filter(callable, [part.func, *part.args, *part.keywords.values()])
         return [definition for function in functions for definition in definitions_of(function)]
     return [inspect.unwrap(part)]
 
 
-def registered(name: str) -> list[type]:
-    """The classes of blocks and of activations with this name."""
-    return [registry[name] for registry in (hn.BLOCKS, hn.ACTIVATIONS) if name in registry]
+def file_defining(defined) -> Path:
+    """The file of the project that defines a function or a class.
 
-
-def import_folder(defined) -> Path:
-    """The folder with the module that defines a function or a class, or with the outermost package of that module."""
-    names = getattr(defined, "__globals__", None) or vars(sys.modules[defined.__module__])
-    folder = Path(inspect.getfile(defined)).parent
-    spec = names.get("__spec__")  # None of a script; of `python -m package.main` the whole name
-    return folder.parents[spec.parent.count(".")] if spec and spec.parent else folder
-
-
-_specs = {}  # {the name of an imported module: its spec, which is another when it is loaded again}
-_texts = {}  # {a file, without links: its text}
-
-
-def read_imported_modules() -> None:
-    """Reads the files of the modules that were imported, or loaded again, since the last call: what runs is their text
-    of now, and no later one."""
-    for name, module in list(sys.modules.items()):
-        spec = getattr(module, "__spec__", None)  # None of a script
-        if name in _specs and _specs[name] is spec:
-            continue
-        _specs[name] = spec
-        file = getattr(module, "__file__", None)
-        if not file or not file.endswith(".py") or file.startswith(LIBRARIES):
-            continue
-        path = Path(file).resolve()
-        with contextlib.suppress(OSError):
-            text = path.read_bytes()
-            if _texts.get(path, text) != text:
-                code_of.cache_clear()
-            _texts[path] = text
-
-
-@functools.cache
-def _text_defining(defined) -> bytes:
-    """The text of the file that defines a function or a class: that of its module as it was imported; else, as where a
-    notebook runs a file, as it is at the first call."""
+    Raises InputError for another, whose imports would not be followed: outside the project, or typed into a shell."""
     try:
-        file = inspect.getfile(defined)
-        if file == getattr(sys.modules.get(defined.__module__), "__file__", None):
-            return _imported_text(Path(file).resolve())
-        return Path(file).read_bytes()
-    except (OSError, TypeError) as error:  # it was typed into a shell or a notebook, or lies in a .zip
-        name = getattr(defined, "__qualname__", defined)
-        raise InputError(f"the source of {name} cannot be read: {error}") from error
-
-
-def _imported_text(file: Path) -> bytes:
-    """The text of a file as its module was imported, or as it is at the first call: later edits do not run here."""
-    if file not in _texts:
-        _texts[file] = file.read_bytes()
-    return _texts[file]
-
-
-@functools.cache
-def files_of_module(module: str, folder: Path) -> list[Path]:
-    """The files in the project and in the folder that a module of this name may be."""
-    path = PUBLIC.get(module, module).replace(".", "/")
-    files = {ROOT / f"{path}.py", folder / f"{path}.py"}
-    if folder != ROOT:  # the project's packages hold modules, and compute nothing themselves
-        files.add(folder / path / "__init__.py")
-    return [file.resolve() for file in files if file.is_file()]
-
-
-@functools.cache
-def imported_by(text: bytes) -> frozenset[str]:
-    """The modules that a program imports, and the names that it takes from them, which may be modules.
-
-    Raises InputError for a relative import, which does not say from where."""
-    nodes = list(ast.walk(ast.parse(text)))
-    names = set()
-    bound = set()  # (a name in the program, what it stands for)
-    for node in nodes:
-        if isinstance(node, ast.ImportFrom) and node.level:
-            raise InputError(f"a program imports from {'.' * node.level}{node.module or ''}: give the whole name")
-        if isinstance(node, ast.ImportFrom):
-            names.add(node.module)
-            bound |= {(alias.asname or alias.name, f"{node.module}.{alias.name}") for alias in node.names}
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                names.add(alias.name)
-                top, *_ = alias.name.split(".")
-                bound.add((alias.asname, alias.name) if alias.asname else (top, top))
-    names |= {module for _, module in bound}
-    for node in nodes:
-        if isinstance(node, ast.Attribute):
-            top, _, rest = dotted_name(node).partition(".")
-            names |= {f"{module}.{rest}" for name, module in bound if name == top}
-    return frozenset(names)
-
-
-def dotted_name(node: ast.AST) -> str:
-    """a.b.c, where a node is that; "" where it is something else."""
-    if isinstance(node, ast.Attribute):
-        return f"{dotted_name(node.value)}.{node.attr}"
-    return node.id if isinstance(node, ast.Name) else ""
+        file = Path(inspect.getfile(defined)).resolve()
+    except (OSError, TypeError) as error:
+        raise InputError(f"{defined} has no file: {error}") from error
+    if not (file.is_relative_to(ROOT) and file.is_file()):
+        raise InputError(f"{defined} is defined in {file}: what computes a trial must lie in a file of the project")
+    return file

@@ -10,6 +10,7 @@ import pytest
 from conftest import ROOT
 
 from experiments import file_of, question_names, rooms
+from highways.trial_code import code_of
 
 DRAWING = ("visualize_highway_networks", "make_highway_networks_gif")
 PROGRAMS = ("experiments.__main__", "experiments.add", "docs.publish")  # nothing imports them
@@ -149,3 +150,14 @@ def test_no_trial_imports_a_question():
     questions = {str(file_of(name).relative_to(ROOT).with_suffix("")).replace("/", ".") for name in question_names()}
     for path in [*files_of("experiments/*/*_trial.py"), *files_of("experiments/shared_trials/*.py")]:
         assert not imported(path) & questions, path.relative_to(ROOT)
+
+
+def test_a_trial_imports_the_project_before_it_runs():
+    """Its key has the code that was imported when its question began; a file may be edited afterwards."""
+    for line in code_of(*files_of("experiments/*/*_trial.py")):
+        path = ROOT / line.split()[0]
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        late = {node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)}.difference(tree.body)
+        words = " ".join(map(ast.unparse, late))
+        assert "highways" not in words, path
+        assert "experiments" not in words, path

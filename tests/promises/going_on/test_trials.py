@@ -1,11 +1,13 @@
 """How a logged trial is found again, and when it is served in place of a new run."""
 
+import ast
 import functools
-import importlib.util
+import importlib
 import json
 import os
 import sys
 import types
+from pathlib import Path
 from types import SimpleNamespace
 
 import msgspec
@@ -22,7 +24,7 @@ from highways.lab.log import Log
 from highways.lab.trials import Runner
 from highways.nets.extra_blocks import Residual
 from highways.record_types import Environment
-from highways.trial_code import COMMAND_LINE, checksum_of_code, checksum_of_text, code_of, name_of_trial
+from highways.trial_code import WithoutWords, checksum_of_code, code_of, name_of_trial, syntax
 
 NOWHERE = files.ROOT / "absent" / "net.npz"
 
@@ -189,8 +191,32 @@ def test_a_worker_with_other_code_or_data_is_refused():
             trials_module._run_trial(trial, name_of_trial(trial), data_of, t, json.dumps(key | wrong), NOWHERE)
 
 
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    """project({file: text}) writes a project with these files, which a new process then reads."""
+    folder = tmp_path / "project"
+    monkeypatch.setattr(trial_code, "ROOT", folder)
+    monkeypatch.syspath_prepend(str(folder))
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+
+    def write(files: dict[str, str]) -> Path:
+        for name, text in files.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_text(text)
+        forget_what_was_read()
+        return folder
+
+    yield write
+    forget_what_was_read()
+
+
+def forget_what_was_read() -> None:
+    trial_code.text_of.cache_clear()
+    trial_code.source_of.cache_clear()
+
+
 MY_TRIALS = """\
-FACTOR = 1
+from my_factor import FACTOR
 
 def trial(t):
     return {"is": t["a"] * FACTOR}
@@ -198,58 +224,58 @@ def trial(t):
 
 
 @pytest.fixture
-def my_trials(tmp_path, monkeypatch):
-    """my_trials(factor) writes MY_TRIALS outside the clone, with another factor, and imports it anew."""
-    monkeypatch.syspath_prepend(str(tmp_path / "mine"))
-    monkeypatch.setattr(sys, "dont_write_bytecode", True)
-    (tmp_path / "mine").mkdir()
+def my_trials(project):
+    """my_trials(factor) writes MY_TRIALS with another factor, and imports it as a new process does."""
 
     def load(factor=1):
-        (tmp_path / "mine" / "my_trials.py").write_text(MY_TRIALS.replace("FACTOR = 1", f"FACTOR = {factor}"))
+        project({"my_trials.py": MY_TRIALS, "my_factor.py": f"FACTOR = {factor}"})
         importlib.invalidate_caches()
-        sys.modules.pop("my_trials", None)
+        forget_my_modules()
         return importlib.import_module("my_trials")
 
     yield load
-    sys.modules.pop("my_trials", None)
+    forget_my_modules()
 
 
-def code_in(file: str) -> frozenset[str]:
-    return code_of((files.ROOT / file).read_bytes())
+def forget_my_modules() -> None:
+    for name in ("my_trials", "my_factor"):
+        sys.modules.pop(name, None)
 
 
-def checksum_of(file: str) -> str:
-    return checksum_of_text((files.ROOT / file).read_bytes())
+def files_of(program: Path) -> list[str]:
+    """The names of the files that its code consists of."""
+    return [line.split()[0] for line in code_of(program)]
 
 
 def test_the_code_of_a_trial_is_what_it_imports():
-    fully, conv = (code_in(f"experiments/{name}_trial.py") for name in ("figure_1/full_mnist", "table1/table1"))
-    assert {
-        checksum_of("highway_networks.py"),
-        checksum_of("experiments/shared_trials/fully_connected.py"),
-    } <= fully & conv
-    assert checksum_of("highways/conv/winograd.py") in conv - fully
-    for file in ("highways/files.py", "highways/processes.py", "highways/lab/trials.py", "highways/conv/progress.py"):
-        assert checksum_of(file) not in fully | conv
+    rooms = files.ROOT / "experiments"
+    fully = set(files_of(rooms / "figure_1" / "full_mnist_trial.py"))
+    conv = set(files_of(rooms / "table1" / "table1_trial.py"))
+    assert {"highway_networks.py", "experiments/shared_trials/fully_connected.py"} <= fully & conv
+    assert "highways/conv/winograd.py" in conv - fully
+    others = {"highways/files.py", "highways/processes.py", "highways/lab/trials.py", "highways/conv/progress.py"}
+    assert not others & (fully | conv)
 
 
 PROGRAM = '''
 def f(x):
     """One."""
     if not x:
-        raise ValueError(f'a {x}')
-    print('a', x)
+        raise ValueError(f'a {x}', state['b'])
+    print('a', x, found('c'))
     warnings.warn(f'a {x:.3f}')
+    if x > 1:
+        raise error('e')('a')
     return 0.5 * registry['a'](x)
 
-def parse_arguments(x=1):
+def g(x=1):
     return x
 '''
 
 
-def checksum_with(old: str, new: str) -> str:
-    assert PROGRAM.count(old)
-    return checksum_of_text(PROGRAM.replace(old, new).encode())
+def syntax_with(old: str = "", new: str = "") -> str:
+    assert old in PROGRAM
+    return syntax(WithoutWords().visit(ast.parse(PROGRAM.replace(old, new))))
 
 
 @pytest.mark.parametrize(
@@ -258,14 +284,14 @@ def checksum_with(old: str, new: str) -> str:
         ("    return", "    # as it is\n    return"),
         ("def f(x):", "# bent\n\ndef f(x) :"),
         ('    """One."""\n', ""),
-        ("ValueError(f'a {x}')", "ValueError(f'{x} b')"),
-        ("print('a', x)", "print(x)"),
-        ("warnings.warn(f'a {x:.3f}')", "warnings.warn(f'{x:.4g}')"),
+        ("ValueError(f'a {x}'", "ValueError(f'{x} b'"),
+        ("print('a', x", "print(x"),
+        ("warnings.warn(f'a {x:.3f}')", "warnings.warn(f'{x:.3f} b')"),
         ("\n", "\r\n"),
     ],
 )
 def test_words_are_not_in_the_key(old, new):
-    assert checksum_with(old, new) == checksum_of_text(PROGRAM.encode())
+    assert syntax_with(old, new) == syntax_with()
 
 
 @pytest.mark.parametrize(
@@ -276,151 +302,116 @@ def test_words_are_not_in_the_key(old, new):
         ("0.5 * ", ""),
         ("['a']", "['b']"),
         ("x=1", "x=2"),
-        ("ValueError(f'a {x}')", "ValueError(f'a {x + 1}')"),
+        ("ValueError(f'a {x}'", "ValueError(f'a {x + 1}'"),
+        ("state['b']", "state['c']"),
+        ("found('c')", "found('d')"),
+        ("error('e')", "error('f')"),
     ],
 )
 def test_what_computes_is_in_the_key(old, new):
-    assert checksum_with(old, new) != checksum_of_text(PROGRAM.encode())
-
-
-def test_the_core_trains_without_its_command_line(monkeypatch):
-    """The command line is not in the key; of another program, such as the one above, it is."""
-    core = types.ModuleType("core")
-    core.__file__ = hn.__file__
-    monkeypatch.setitem(sys.modules, "core", core)
-    text, _, _ = (files.ROOT / "highway_networks.py").read_text().partition(f"\ndef {COMMAND_LINE}(")
-    exec(compile(text, "core", "exec"), vars(core))
-    assert not hasattr(core, "main")
-    x = np.random.default_rng(0).integers(0, 256, (60, 9)).astype(np.uint8)
-    y = np.arange(60) % 3
-    data = hn.Dataset.of(x, y, x, y)
-    for block in ("highway", "plain"):
-        runs = []
-        for module in (core, hn):
-            run = module.run_one(block, data=data, depth=2, hidden=4, epochs=2, batch_size=16)
-            del run["wallclock_sec"]
-            runs.append(run)
-        assert runs[0] == runs[1]
+    """A name that a message looks up is no text of it."""
+    assert syntax_with(old, new) != syntax_with()
 
 
 @pytest.mark.parametrize(
     "line",
     [
-        b"from experiments.a import a_trial as other, a, show",
-        b"def g():\n    from experiments.a.a_trial import f",
-        b"import experiments.a.a_trial",
-        b"import experiments\nexperiments.a.a_trial.f()",
-        b"import experiments as all\n\ndef g():\n    return all.a.a_trial.f",
-        b"from experiments import a\na.a_trial.f(a.b)",
+        "from experiments.a import a_trial as other, a, show",
+        "def g():\n    from experiments.a.a_trial import f",
+        "import experiments.a.a_trial",
     ],
 )
-def test_imports_are_followed(tmp_path, monkeypatch, line):
+def test_imports_are_followed(project, line):
     """But not into what only reads and writes files."""
-    monkeypatch.setattr(trial_code, "ROOT", tmp_path)
-    texts = {
-        "experiments/a/a_trial.py": b"import experiments.b.stack, highways.files\n",
-        "experiments/b/stack.py": b"from experiments.a import a_trial  # each imports the other\n",
-        "experiments/c/c_trial.py": b"# not imported by a trial\n",
-        "highways/files.py": b"import experiments.c.c_trial\n",
-    }
-    for name, text in texts.items():
-        file = tmp_path / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(text)
-    imported = (line, texts["experiments/a/a_trial.py"], texts["experiments/b/stack.py"])
-    assert code_of(line, tmp_path) == {checksum_of_text(text) for text in imported}
+    folder = project({
+        "program.py": line,
+        "experiments/a/a_trial.py": "import experiments.b.stack, highways.files\n",
+        "experiments/b/stack.py": "from experiments.a import a_trial  # each imports the other\n",
+        "experiments/c/c_trial.py": "# not imported by a trial\n",
+        "highways/files.py": "import experiments.c.c_trial\n",
+    })  # fmt: skip
+    assert files_of(folder / "program.py") == ["experiments/a/a_trial.py", "experiments/b/stack.py", "program.py"]
 
 
-@pytest.mark.parametrize("run_as", [None, "__main__"])
-@pytest.mark.parametrize("program", ["my_trials.py", "mine/trials.py", "mine/__init__.py", "mine/inner/__init__.py"])
-@pytest.mark.parametrize("helper", ["helper.py", "helper/__init__.py", "helper/scale.py", "mine/helper.py"])
-def test_a_file_beside_a_trial_is_part_of_its_code(tmp_path, helper, program, run_as):
-    """Also where `python -m` runs it."""
-    text = "def trial(t):\n    import helper, mine.helper\n    return helper.scale.FACTOR * t['a']"
-    module = program.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
-
-    def checksum(factor):
-        folder = tmp_path / str(factor)
-        for name, content in ((helper, f"FACTOR = {factor}"), (program, text)):
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (folder / name).write_text(content)
-        spec = importlib.util.spec_from_file_location(module, folder / program)
-        loaded = vars(importlib.util.module_from_spec(spec))
-        loaded["__name__"] = run_as or module
-        exec(compile(text, folder / program, "exec"), loaded)
-        return checksum_of_code(loaded["trial"])
-
-    assert checksum(1) != checksum(2)
+def test_what_highways_offers_by_name_is_followed(project):
+    folder = project({"program.py": "from highways import train_net", "highways/trainer.py": ""})
+    assert files_of(folder / "program.py") == ["highways/trainer.py", "program.py"]
 
 
-def test_a_bound_function_is_part_of_the_code_of_a_trial(my_trials):
+def test_a_relative_import_is_refused(project):
+    folder = project({"program.py": "from . import a"})
+    with pytest.raises(InputError):
+        code_of(folder / "program.py")
+
+
+def test_files_that_swap_their_contents_are_other_code(project):
+    program = "import a, b\nloss = a.FACTOR - b.FACTOR"
+    before = code_of(project({"program.py": program, "a.py": "FACTOR = 1", "b.py": "FACTOR = 2"}) / "program.py")
+    after = code_of(project({"a.py": "FACTOR = 2", "b.py": "FACTOR = 1"}) / "program.py")
+    assert before != after
+
+
+def test_a_trial_outside_the_project_is_refused(my_trials, monkeypatch):
+    """What it imports from its own folder would not be in its key."""
     mine = my_trials()
-    bound = functools.partial(fully_connected.trial, other=mine.trial)
-    assert checksum_of_code(bound) != checksum_of_code(fully_connected.trial)
+    checksum_of_code(mine.trial)
+    monkeypatch.setattr(trial_code, "ROOT", files.ROOT)
+    with pytest.raises(InputError):
+        checksum_of_code(mine.trial)
+
+
+def test_a_trial_that_was_typed_into_a_shell_is_refused():
+    typed = {"__name__": "__main__"}
+    exec(compile("def trial(t):\n    return {}", "<stdin>", "exec"), typed)
+    with pytest.raises(InputError):
+        checksum_of_code(typed["trial"])
+
+
+def test_a_bound_function_is_part_of_the_code_of_a_trial(project, my_trials):
+    project({"other_trials.py": "def trial(t, other=None):\n    return other(t)\n"})
+    mine = my_trials()
+    other = importlib.import_module("other_trials")
+    bound = functools.partial(other.trial, other=mine.trial)
+    assert checksum_of_code(bound) != checksum_of_code(other.trial)
     assert checksum_of_code(functools.partial(mine.trial)) == checksum_of_code(mine.trial)
 
 
-def test_a_block_s_file_is_part_of_its_trials_code(my_trials, monkeypatch):
+def test_a_block_s_file_is_part_of_its_trials_code(project, my_trials, monkeypatch):
     """A trial only names its block, or has it as an object."""
+    project({"named_trials.py": "def trial(t):\n    return {}\n"})
+    named_trial = importlib.import_module("named_trials").trial
 
-    def keys(factor=1):
+    def checksums(factor):
         mine = my_trials(factor)
         block = type("Mine", (Residual,), {"__module__": mine.__name__})
         monkeypatch.setitem(hn.BLOCKS, "mine", block)
-        return checksum_of_code(fully_connected.trial, ("mine",)), checksum_of_code(fully_connected.trial, (block(),))
+        return checksum_of_code(named_trial, ("mine",)), checksum_of_code(named_trial, (block(),))
 
-    before = keys()
-    assert before[0] == before[1] != checksum_of_code(fully_connected.trial, ("highway",))
-    assert keys() == before
-    after = keys(100)
+    before = checksums(1)
+    assert before[0] == before[1] != checksum_of_code(named_trial, (None, "none of this name"))
+    assert checksums(1) == before
+    after = checksums(100)
     assert after[0] == after[1] != before[0]
 
 
-def test_an_edit_after_the_first_trials_is_not_the_code_that_runs(my_trials, tmp_path):
-    """So the edited text is not served their results."""
+@pytest.mark.parametrize("edited_before", ["the first trials", "later ones"])
+def test_an_edit_is_not_the_code_that_runs(my_trials, project, tmp_path, edited_before):
+    """So the edited text is not served the results of what was imported."""
     mine = my_trials()
+    settings = [{"a": 1}, {"a": 2}]
     with runner_in(tmp_path) as runner:
-        assert runner.run(mine.trial, [{"a": 1}])[0]["is"] == 1
-        (tmp_path / "mine" / "my_trials.py").write_text(MY_TRIALS.replace("FACTOR = 1", "FACTOR = 100"))
-        assert runner.run(mine.trial, [{"a": 2}])[0]["is"] == 2
+        if edited_before == "later ones":
+            runner.run(mine.trial, settings[:1])
+        (tmp_path / "project" / "my_factor.py").write_text("FACTOR = 100")
+        assert [row["is"] for row in runner.run(mine.trial, settings)] == [1, 2]
     assert [row["is"] for row in run_two(tmp_path, my_trials(100).trial)] == [100, 200]
-
-
-MY_TRIALS_THAT_IMPORT = """\
-def trial(t):
-    from my_trials import trial
-    return trial(t)
-"""
-
-
-@pytest.mark.parametrize("is_imported", [True, False])
-def test_an_edit_before_the_first_trial_is_not_the_code_that_runs(my_trials, tmp_path, is_imported):
-    """Where a trial imports the edited text, that is not logged as the code of before."""
-    (tmp_path / "mine" / "other_trials.py").write_text(MY_TRIALS_THAT_IMPORT)
-    my_trials()
-    if not is_imported:
-        del sys.modules["my_trials"]
-    sys.modules.pop("other_trials", None)
-    trial = importlib.import_module("other_trials").trial
-    edited = MY_TRIALS.replace("FACTOR = 1", "FACTOR = 100")
-    with runner_in(tmp_path) as runner:
-        if is_imported:
-            (tmp_path / "mine" / "my_trials.py").write_text(edited)
-            assert runner.run(trial, [{"a": 1}])[0]["is"] == 1
-        else:
-            checksum_of_code(trial)
-            (tmp_path / "mine" / "my_trials.py").write_text(edited)
-            with pytest.raises(InputError):
-                runner.run(trial, [{"a": 1}])
-    my_trials(100)
-    assert [row["is"] for row in run_two(tmp_path, trial)] == [100, 200]
 
 
 def run_two(tmp_path, trial) -> list[dict]:
     return run_in(tmp_path, trial, [{"a": 1}, {"a": 2}])
 
 
-def test_a_changed_file_outside_the_clone_runs_its_trials_anew(my_trials, tmp_path):
+def test_changed_code_runs_its_trials_anew(my_trials, tmp_path):
     for factor, expected in ((1, [1, 2]), (1, [1, 2]), (100, [100, 200])):
         assert [row["is"] for row in run_two(tmp_path, my_trials(factor).trial)] == expected
     assert len(trials_of(tmp_path)) == 4
@@ -564,9 +555,3 @@ def test_a_log_that_another_shard_writes_is_only_read(tmp_path):
     two_stages(tmp_path)
     assert shard.read_bytes() == unfinished
     assert len(trials_of(tmp_path)) == 1
-
-
-@pytest.mark.parametrize("line", [b"from highways import train_net", b"import highways as h\nh.train_net()"])
-def test_a_trial_s_code_has_what_highways_offers_by_name(line):
-    trainer = (files.ROOT / "highways" / "trainer.py").read_bytes()
-    assert checksum_of_text(trainer) in code_of(line)
