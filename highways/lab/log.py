@@ -47,23 +47,22 @@ class Log:
         if n_damaged == len(lines) > 0 and not is_cut_off(data):
             raise InputError(f"{self.path} is no log of trials: it is not written to, move it or choose another folder")
         mended = b"".join(text + b"\n" for text, line in zip(texts, lines, strict=True) if line)
-        if mended != data:
+        if mended != data:  # also where only the end of the last line is missing, or the next one would join it
             write_all({self.path: mended})
         if n_damaged:
             problem = f"{self.path}: {n_damaged} damaged lines; what was there is run again"
             print(printable(problem), file=sys.stderr)
         return by_key(lines)
 
-    def read_others(self, name: str) -> dict[str, dict]:
-        """{key: line} of the other logs of the question of this name beside it: that of the whole, and of its shards.
+    def read_beside(self, name: str) -> dict[str, dict]:
+        """{key: line} of all logs of the question of this name: that of the whole, and of its shards.
 
         Others may be writing them: they are only read, and a line that is not whole is left out."""
         folder = self.path.parent
-        logs = {folder / f"{name}.jsonl", *folder.glob(f"{name}.*-of-*.jsonl")}
         lines = []
-        for other in sorted(logs - {self.path}):
+        for log in (folder / f"{name}.jsonl", *sorted(folder.glob(f"{name}.*-of-*.jsonl"))):
             with contextlib.suppress(FileNotFoundError):
-                lines += map(trial_in, other.read_bytes().splitlines())
+                lines += map(trial_in, log.read_bytes().splitlines())
         return by_key(lines)
 
     def append(self, key: str, result: dict, computed_by: dict) -> dict:

@@ -99,7 +99,7 @@ class Runner:
         name = name_of_trial(function)
         settings = [{entry: without_numpy(value) for entry, value in setting.items()} for setting in settings]
         keys = [self._key_of_trial(function, name, setting, data_of) for setting in settings]
-        logged = {**self.log.read_others(self.name), **self.log.read()}
+        logged = {**self.log.read_beside(self.name), **self.log.read()}
         trials = dict(zip(keys, settings, strict=True))  # a setting that is listed twice runs once
         missing = {}
         for place, (key, setting) in enumerate(trials.items()):

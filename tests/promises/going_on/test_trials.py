@@ -431,6 +431,14 @@ def test_a_bad_line_of_a_log_costs_its_trial_alone(my_trials, tmp_path, bad):
     assert log.read_bytes().splitlines()[0] == first
 
 
+def test_a_line_without_its_end_is_not_joined_by_the_next(tmp_path):
+    log = tmp_path / "log.jsonl"
+    run_in(tmp_path, same, [{"a": 1}])
+    log.write_bytes(log.read_bytes().rstrip())
+    run_in(tmp_path, same, [{"a": 2}])
+    assert [line["trial"]["a"] for line in trials_of(tmp_path)] == [1, 2]
+
+
 def leaves_its_checkpoint(t, checkpoint):
     checkpoint.write_bytes(b"")
     return {}
@@ -555,3 +563,9 @@ def test_a_log_that_another_shard_writes_is_only_read(tmp_path):
     two_stages(tmp_path)
     assert shard.read_bytes() == unfinished
     assert len(trials_of(tmp_path)) == 1
+
+
+def test_a_shard_takes_what_the_whole_command_has_logged(tmp_path):
+    whole = two_stages(tmp_path)
+    assert two_stages(tmp_path, (1, 2)) == whole
+    assert [log.name for log in tmp_path.glob("*.jsonl")] == ["log.jsonl"]

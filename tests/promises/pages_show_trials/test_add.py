@@ -84,6 +84,12 @@ def test_a_run_is_added_to_the_trials_that_are_there(tmp_path, name):
     assert results["settings"] == {**before["settings"], "added": [*added_before, how]}
 
 
+@pytest.mark.parametrize("change", [{"lr": 0.05}, {"gate_bias": -3.0}])
+def test_a_whole_run_has_the_settings_of_others_of_its_kind(tmp_path, change):
+    with pytest.raises(InputError):
+        added(tmp_path, "table1", training("table1", seed=7, **change))
+
+
 def test_the_added_run_enters_its_row(tmp_path):
     results = added(tmp_path, "table1", training("table1", seed=7, test_accuracy=0.5))
     assert results["env"]["data_sets"] == COMMITTED["table1"]["env"]["data_sets"]
