@@ -39,7 +39,7 @@ from __future__ import annotations
 import numpy as np
 
 from experiments.data_movement.data_movement_trial import MATRICES, PHASES, POLICIES, price_step, try_skipping
-from experiments.shared_trials import fully_connected
+from experiments.shared_trials import fifty_layer_nets, fully_connected
 from experiments.shared_trials.fifty_layer_nets import ON_ALL_SETS, ON_MNIST, settings_of_kept_nets
 from highways.lab.judging.claim import NotMeasured, Sample, claim, values_of
 from highways.lab.judging.rules import all_hold, corrected, is_above, is_below
@@ -85,7 +85,7 @@ def run(runner: Runner) -> dict:
     steps = runner.run(price_step, settings_of_steps(budget["base"], budget["sweeps"]))
     skipping = {"thresholds": budget["thresholds"], "images": budget["images"]}
     nets = [{**net, **skipping} for net in settings_of_kept_nets(runner)]
-    return {"step": steps, "trained": fully_connected.run(runner, nets, try_skipping)}
+    return {"step": steps, "trained": fifty_layer_nets.run(runner, nets, try_skipping)}
 
 
 def settings_of_steps(base: dict, sweeps: dict) -> list[dict]:

@@ -10,7 +10,7 @@ import numpy as np
 from experiments.gates.gates_trial import trial as look_at_gates
 from experiments.lesion.lesion_trial import trial as close_blocks
 from experiments.primary.primary_trial import trial
-from experiments.shared_trials import fully_connected
+from experiments.shared_trials import fifty_layer_nets, fully_connected
 from experiments.shared_trials.fifty_layer_nets import DECAY, longer
 from experiments.shared_trials.fifty_layer_nets import trial as keep_net
 from experiments.shared_trials.fully_connected import CIFAR, selection_loss
@@ -215,8 +215,8 @@ def fifty_layers(group: SimpleNamespace) -> dict:
         "search_of_fifty": searched["search"],
         "finalists_of_fifty": searched["finalists"],
         "fifty": fully_connected.run(group, nets, keep_net),
-        "lesion": fully_connected.run(group, of_lesion, close_blocks),
-        "gates": fully_connected.run(group, of_gates, look_at_gates),
+        "lesion": fifty_layer_nets.run(group, of_lesion, close_blocks),
+        "gates": fifty_layer_nets.run(group, of_gates, look_at_gates),
     }
 
 

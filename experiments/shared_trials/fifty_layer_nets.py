@@ -42,18 +42,17 @@ def trained(setting: dict, folder: str) -> tuple[hn.DeepNet, dict]:
         "env": environment(),
     }
     if Path(folder).is_dir():
-        net.save(file_of(setting, folder))
+        net.save(net_file_of(setting, folder))
     return net, result
 
 
 def net_of(trial: dict, folder: str) -> hn.DeepNet:
     """The net of a final trial: the kept one if it has these settings and data.
 
-    Else it is trained, which may take hours, and replaces the kept one.  The key of a trial that reads a net has the
-    code that trains one, by import.  A kept net may be of earlier code, so commits_of() belongs to what
-    such a trial returns."""
+    Else it is trained, which may take hours, and replaces the kept one.  A kept net may be of earlier code, so
+    commits_of() belongs to what a trial returns that looks into it."""
     setting = setting_of(trial)
-    file = file_of(setting, folder)
+    file = net_file_of(setting, folder)
     with contextlib.suppress(InputError):
         net = hn.DeepNet.load(file)
         kept = net.about.get("trial")
@@ -79,7 +78,7 @@ def setting_of(trial: dict) -> dict:
     return {name: trial[name] for name in SETTING}
 
 
-def file_of(setting: dict, folder: str) -> Path:
+def net_file_of(setting: dict, folder: str | Path) -> Path:
     data = re.sub(r"[^\w-]+", "_", setting["data"].lower()).strip("_")  # a folder's name is in quotes
     return Path(folder) / f"fifty_layers_{data}_{setting['seed']}.npz"
 
@@ -127,7 +126,14 @@ def look_into(runner, function) -> list[dict]:
         if changed:
             raise ValueError(f"a budget must not change settings of kept nets: {', '.join(sorted(changed))}")
     wanted = [{**net, **runner.settings} for net in nets]
-    return fully_connected.run(runner, wanted, function)
+    return run(runner, wanted, function)
+
+
+def run(runner, settings: list[dict], function) -> list[dict]:
+    """fully_connected.run() of a function that looks into kept nets: with another net a trial is another."""
+    for setting in settings:
+        fully_connected.images_of(setting)
+    return runner.run(function, settings, fully_connected.data_of, net_file_of)
 
 
 def check_setting(trial: dict) -> None:

@@ -1,7 +1,8 @@
 """The log of finished trials, or of the runs of a sweep: a line of JSON for each, from which none runs twice.
 
-A line has a trial's setting, the checksum of its data, and the name of its function with the checksum of its code,
-which together are its key; its result, the commit and the environment that computed it, and a checksum of all that.
+A line has a trial's setting, the checksum of its data, the name of its function with the checksum of its code, and the
+checksum of the net that it looks into, if it does, which together are its key; its result, the commit and the
+environment that computed it, and a checksum of all that.
 """
 
 from __future__ import annotations
@@ -78,12 +79,16 @@ class Log:
         return line
 
 
-def key_of(setting: dict, data: str | None, code: str | None) -> str:
-    """The key of a trial: its setting, in the order of its names, the checksum of its data, and what tells its code.
+def key_of(setting: dict, data: str | None, code: str | None, net: str | None = None) -> str:
+    """The key of a trial: its setting, in the order of its names, the checksum of its data, what tells its code, and
+    the checksum of the net that it looks into, if it does.
 
     Raises ValueError for inf and NaN: JSON would have null for both, and for None."""
     in_order = dict(sorted(with_records(setting).items()))
-    return json.dumps({"trial": in_order, "data": data, "code": code}, allow_nan=False)
+    key = {"trial": in_order, "data": data, "code": code}
+    if net:
+        key["net"] = net
+    return json.dumps(key, allow_nan=False)
 
 
 def without_numpy(value):
@@ -112,7 +117,11 @@ def with_records(setting: dict) -> dict:
 
 def by_key(lines: list[dict | None]) -> dict[str, dict]:
     """{key: line} of those that are whole."""
-    return {key_of(line["trial"], line["data"], line["code"]): line for line in lines if line}
+    found = {}
+    for line in lines:
+        if line:
+            found[key_of(line["trial"], line["data"], line["code"], line.get("net"))] = line
+    return found
 
 
 def line_of(key: str, result: dict, computed_by: dict) -> dict:

@@ -4,8 +4,9 @@ A trial is a function of a setting, one flat dict, and returns a dict of results
 nothing but its setting, its data and its code.  The log keeps a result under the setting, the
 name of the function, and the checksums of data and code; checksum_of_code() says what code that is.
 
-A trial that looks into a net of the results' folder depends on that net, too.  A kept net is found
-by its setting and its data, and may be of earlier code: the trial returns the net's commit.
+A trial that looks into a net of the results' folder depends on that net, too: its key has the checksum of the net's
+file.  A kept net is found by its setting and its data, and may be of earlier code: the trial returns the net's commit.
+A trial that has to train its net runs again, with the net that it kept, when it is asked for again.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import inspect
+import json
 import os
 import shlex
 import sys
@@ -82,70 +84,52 @@ class Runner:
     def __exit__(self, *_) -> None:
         self.log.lock.release()
 
-    def run(self, function, settings: list[dict], data_of=None) -> list[dict]:
-        """Runs function(setting) for every setting that the log lacks.
+    def run(self, function, settings: list[dict], data_of=None, net_file_of=None) -> list[dict]:
+        """Runs function(setting) for every setting that the logs lack.
 
-        Returns the setting and the results of every trial, joined in one dict, in the order of
-        `settings`.  A result with the name of a setting is left out.
+        Returns the setting and the results of every trial, joined in one dict, in the order of `settings`.  A result
+        with the name of a setting is left out.
 
-        `data_of(setting)` is the data set that a trial reads.  A function with an argument `checkpoint`
-        is given the name of a file, from which a stopped trial goes on; one with an argument `folder`, the folder of
-        the results, where nets lie.  A setting's "block" may be a Block with settings, its "activation" an Activation.
+        `data_of(setting)` is the data set that a trial reads; `net_file_of(setting, folder)` is the file of the net
+        that it looks into.  A function with an argument `checkpoint` is given the name of a file, from which a stopped
+        trial goes on; one with an argument `folder`, the folder of the results, where nets lie.  A setting's "block"
+        may be a Block with settings, its "activation" an Activation.
 
         Where this is one shard of several, a trial that is left to another is an OfAnotherShard."""
-        from tqdm import tqdm  # imported here: it takes a tenth of a second
-
-        tqdm.monitor_interval = 0  # tqdm starts no thread: forking a process that has threads can hang
         name = name_of_trial(function)
         settings = [{entry: without_numpy(value) for entry, value in setting.items()} for setting in settings]
-        keys = [self._key_of_trial(function, name, setting, data_of) for setting in settings]
+        keys = [self._key_of_trial(function, name, setting, data_of, net_file_of) for setting in settings]
         logged = {**self.log.read_beside(self.name), **self.log.read()}
-        trials = dict(zip(keys, settings, strict=True))  # a setting that is listed twice runs once
-        missing = {}
-        for place, (key, setting) in enumerate(trials.items()):
-            if key not in logged and self._runs(place):
-                missing[key] = setting
-        n_logged = sum(key in logged for key in keys)
-        if n_logged:
-            logs = printable(self.folder / f"{self.name}*.jsonl")
-            print(f"{n_logged} of {len(settings)} trials are logged in {logs} (remove that to start afresh)")
+        self._say_what_is_logged(keys, logged)
+        missing = self._missing(
+            dict(zip(keys, settings, strict=True)), logged
+        )  # a setting that is listed twice runs once
         finished = self._run_missing(function, name, data_of, missing)
-        with contextlib.closing(finished):
-            progress = tqdm(finished, total=len(missing), unit="trial", disable=not sys.stderr.isatty())
-            for key, result, computed_by in progress:
-                logged[key] = self.log.append(key, result, computed_by)
-                self.checkpoint_of(key).unlink(missing_ok=True)  # the result is in the log, on disk
-                tqdm.write(printable(_as_text(setting_and_result(logged[key]))))
-        found = []
-        for setting, key in zip(settings, keys, strict=True):
-            if key in logged:
-                line = logged[key]
-                self.commits.add(line["git"])
-                if line.get("env") not in self.environments:
-                    self.environments.append(line.get("env"))  # None in an old log
-                as_declared = {name: line["trial"][name] for name in with_records(setting)}
-                found.append(setting_and_result({**line, "trial": as_declared}))
-            else:
-                found.append(OfAnotherShard(setting))
-        return found
+        logged |= self._log_all(finished, len(missing))
+        return [self._found(setting, logged.get(key)) for setting, key in zip(settings, keys, strict=True)]
 
-    def checkpoint_of(self, key: str) -> Path:
-        """The checkpoint of a trial.  The same trial with other code or data has another."""
-        return self.folder / f"unfinished_{self.name}_{hashlib.sha256(key.encode()).hexdigest()[:16]}.npz"
-
-    def _runs(self, place: int) -> bool:
-        """Whether this shard runs the trial at this place of the list of all."""
-        if self.shard is None:
-            return True
-        number, shards = self.shard
-        return place % shards == number - 1
-
-    def _key_of_trial(self, function, name: str, setting: dict, data_of) -> str:
+    def _key_of_trial(self, function, name: str, setting: dict, data_of, net_file_of) -> str:
         """The key of a trial in the log.  Records the trial's data set in self.data_sets."""
         data = data_of(setting) if data_of else None
         if data:
             self.data_sets[data.name] = data.sha256
-        return key_of_trial(function, name, setting, data)
+        net = sha256_of_file(net_file_of(setting, self.folder)) if net_file_of else None
+        return key_of_trial(function, name, setting, data, net)
+
+    def _say_what_is_logged(self, keys: list[str], logged: dict[str, dict]) -> None:
+        n_logged = sum(key in logged for key in keys)
+        if n_logged:
+            logs = printable(self.folder / f"{self.name}*.jsonl")
+            print(f"{n_logged} of {len(keys)} trials are logged in {logs} (remove that to start afresh)")
+
+    def _missing(self, trials: dict[str, dict], logged: dict[str, dict]) -> dict[str, dict]:
+        """Those of the trials, {key: setting}, that are to be run here: of N shards the I-th runs every N-th trial."""
+        number, shards = self.shard or (1, 1)
+        missing = {}
+        for place, (key, setting) in enumerate(trials.items()):
+            if key not in logged and place % shards == number - 1:
+                missing[key] = setting
+        return missing
 
     def _run_missing(self, function, name: str, data_of, missing: dict[str, dict]):
         """Runs trials, given as {key: setting}; yields what _run_trial() returns as each finishes.
@@ -159,6 +143,33 @@ class Runner:
             yield from in_processes(_run_trial, tasks, jobs)
             return
         yield from on_cluster(_run_trial, tasks, self.scheduler)
+
+    def _log_all(self, finished, total: int) -> dict[str, dict]:
+        """Logs and prints trials as they finish; returns their lines, {key: line}."""
+        from tqdm import tqdm  # imported here: it takes a tenth of a second
+
+        tqdm.monitor_interval = 0  # tqdm starts no thread: forking a process that has threads can hang
+        lines = {}
+        with contextlib.closing(finished):
+            for key, result, computed_by in tqdm(finished, total=total, unit="trial", disable=not sys.stderr.isatty()):
+                lines[key] = self.log.append(key, result, computed_by)
+                self.checkpoint_of(key).unlink(missing_ok=True)  # the result is in the log, on disk
+                tqdm.write(printable(_as_text(setting_and_result(lines[key]))))
+        return lines
+
+    def _found(self, setting: dict, line: dict | None) -> dict:
+        """A trial, from its line in the log.  Records what computed it."""
+        if line is None:
+            return OfAnotherShard(setting)
+        self.commits.add(line["git"])
+        if line.get("env") not in self.environments:
+            self.environments.append(line.get("env"))  # None in an old log
+        as_declared = {name: line["trial"][name] for name in with_records(setting)}
+        return setting_and_result({**line, "trial": as_declared})
+
+    def checkpoint_of(self, key: str) -> Path:
+        """The checkpoint of a trial.  The same trial with other code or data has another."""
+        return self.folder / f"unfinished_{self.name}_{hashlib.sha256(key.encode()).hexdigest()[:16]}.npz"
 
     def record(self, source: str, trials) -> dict:
         """The contents of the results file, without the summary."""
@@ -220,10 +231,17 @@ def results_folder(budget: str, folder: str | Path | None = None) -> Path:
     return results if budget == "default" else results / budget
 
 
-def key_of_trial(function, name: str, setting: dict, data) -> str:
-    """The key of a trial by the code that is here; `name` is name_of_trial(), `data` its data set, or None."""
+def key_of_trial(function, name: str, setting: dict, data, net: str | None = None) -> str:
+    """The key of a trial by the code that is here.
+
+    `name` is name_of_trial(), `data` its data set, or None, and `net` the checksum of the net it looks into."""
     code = checksum_of_code(function, (setting.get("block"), setting.get("activation")))
-    return key_of(setting, data and data.sha256, f"{name} {code}")
+    return key_of(setting, data and data.sha256, f"{name} {code}", net)
+
+
+def sha256_of_file(path: Path) -> str | None:
+    """None where there is no such file, and a trial is to make it."""
+    return hashlib.sha256(path.read_bytes()).hexdigest() if path.exists() else None
 
 
 def env_of_trial() -> dict:
@@ -237,7 +255,8 @@ def _run_trial(function, name: str, data_of, setting: dict, key: str, checkpoint
     """Runs a trial; returns its key, its result, and the commit and the environment that computed it."""
     start = time.process_time()  # the time of this process: other programs may run, too
     data = data_of(setting) if data_of else None
-    if key_of_trial(function, name, setting, data) != key:
+    net = json.loads(key).get("net")  # of the file as it lay in the folder of the command
+    if key_of_trial(function, name, setting, data, net) != key:
         raise InputError("a worker of the cluster has other code or data than this program: update it, start it again")
     computed_by = {"git": commit(), "env": env_of_trial()}
     folder = checkpoint.parent

@@ -431,6 +431,35 @@ def test_a_bad_line_of_a_log_costs_its_trial_alone(my_trials, tmp_path, bad):
     assert log.read_bytes().splitlines()[0] == first
 
 
+def size_of_net(t, folder):
+    return {"is": len(net_file_of(t, folder).read_bytes())}
+
+
+def net_file_of(t, folder) -> Path:
+    return Path(folder) / f"net_{t['a']}.npz"
+
+
+def test_a_trial_that_looks_into_another_net_runs_again(tmp_path):
+    found = []
+    for net in (b"one", b"another", b"another", b"one"):
+        (tmp_path / "net_1.npz").write_bytes(net)
+        found += run_in(tmp_path, size_of_net, [{"a": 1}], None, net_file_of)
+    assert [trial["is"] for trial in found] == [3, 7, 7, 3]
+    assert len(trials_of(tmp_path)) == 2
+    assert found[0].keys() == {"a", "is", "seconds"}  # not the key's checksum of the net
+
+
+def makes_its_net(t, folder):
+    net_file_of(t, folder).touch()
+    return {}
+
+
+def test_a_trial_may_make_its_net(tmp_path):
+    for _ in range(3):
+        run_in(tmp_path, makes_its_net, [{"a": 1}], None, net_file_of)
+    assert len(trials_of(tmp_path)) == 2  # without a net, and with that one
+
+
 def test_a_line_without_its_end_is_not_joined_by_the_next(tmp_path):
     log = tmp_path / "log.jsonl"
     run_in(tmp_path, same, [{"a": 1}])
