@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[1]  # the project's folder
 
 
 class CannotWrite(InputError):
-    """A file cannot be written, as where the disk is full."""
+    """A file cannot be written now: the disk is full, or another command writes it."""
 
 
 def read_bytes(path: str | os.PathLike) -> bytes:
@@ -141,8 +141,8 @@ class Lock:
     .NAME.lock; for a folder, on its .folder.lock.
 
     It is held until release(), the end of a `with`, or the end of the process, however that ends.
-    The file stays, and stops nobody.  Raises InputError if another command holds the lock, and does
-    so for `seconds`."""
+    The file stays, and stops nobody.  Raises CannotWrite if another command holds the lock, and does
+    so for `seconds`; InputError if there can be no lock."""
 
     def __init__(self, path: Path, seconds: float = 0):
         from filelock import FileLock, Timeout  # only here: most commands lock nothing
@@ -154,7 +154,7 @@ class Lock:
             self._lock = FileLock(file, timeout=seconds)
             self._lock.acquire()
         except Timeout:
-            raise InputError(f"another command is writing {path}: wait for its end, or choose another name") from None
+            raise CannotWrite(f"another command is writing {path}: wait for its end, or choose another name") from None
         except OSError as error:
             raise InputError(f"{path} cannot be locked: {error.strerror}") from error
 

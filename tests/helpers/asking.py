@@ -3,7 +3,7 @@
 import json
 import subprocess
 import sys
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -67,8 +67,8 @@ def draw(name, results) -> dict[str, bytes]:
     pictures = {}
     for picture, made in registry.PICTURES.items():
         if made.sources[0] == name:
-            sources = made.files
-            pictures[picture] = publish.draw(made, sources, partial(read_results_in, results))
+            records = [read_results_in(results, file) for file in made.files]
+            pictures[picture] = publish.draw(made, records)
     return pictures
 
 

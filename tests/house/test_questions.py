@@ -19,7 +19,7 @@ import highway_networks as hn
 from experiments import __main__ as command_line
 from experiments import all_questions, file_of, find_question
 from experiments.shared_trials import fully_connected
-from highways.files import InputError
+from highways.files import InputError, Lock
 from highways.lab.showing import registry
 
 RUNNABLE = [question for question in all_questions() if question.run]
@@ -86,6 +86,15 @@ def test_a_file_that_comes_during_the_trials_is_not_replaced(tmp_path, finished,
     process = in_process(command_line.main, "gate_bias", "--quick", "--results", tmp_path, "--jobs", 1)
     assert process.returncode == 2
     assert (tmp_path / "gate_bias.json").read_text() == "mine"
+
+
+def test_a_command_that_cannot_write_as_another_does_says_how_to_go_on(tmp_path, monkeypatch):
+    monkeypatch.setattr(command_line, "LONGEST_WRITE", 0)
+    with Lock(tmp_path):
+        process = in_process(command_line.main, "encyclopedia", "--quick", "--results", tmp_path, "--jobs", 1)
+    assert process.returncode == 2
+    assert command_line.RESUME in process.stderr
+    assert not (tmp_path / "encyclopedia.json").exists()
 
 
 @in_one_process("gate_bias")
@@ -163,6 +172,7 @@ def test_nets_that_are_missing_are_trained_first(tmp_path):
     ask_here("lesion", tmp_path)
     assert (tmp_path / "fifty_layers.json").exists()
     assert (tmp_path / "lesion.json").exists()
+    assert all("net" in json.loads(line) for line in (tmp_path / "lesion.jsonl").read_text().splitlines())
     assert hn.DeepNet.load(tmp_path / "fifty_layers_mnist_1.npz").about["pixels"] == "[0, 1]"
     (tmp_path / "lesion.json").unlink()
     with pytest.raises(InputError):  # results of the default budget are about nets of 50 layers
