@@ -45,7 +45,6 @@ ALONE = """
 import runpy
 import shlex
 import sys
-from functools import partial
 
 import experiments
 from docs import publish
@@ -56,12 +55,11 @@ experiments.room_of_every_question = lambda: {"narrow": "narrow"}
 
 def products(read):
     picture = publish.registry.PICTURES["narrow"]
-    draw = partial(publish.draw, picture, ["experiments/results/narrow.json"], read)
 
     def page():
         return make_claims.whole_page().encode()
 
-    return [publish.Product("viz/narrow.png", "", draw), publish.Product("pages/claims.html", "", page)]
+    return [publish.product_of_picture("narrow", picture, read), publish.Product("pages/claims.html", "", page)]
 
 
 publish.products = products
