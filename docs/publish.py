@@ -5,7 +5,7 @@
 
 That is, in this order:
 
-- the digest of a new run*.json, when what it holds has been checked: this alone seals one
+- the digest of a new run*.json, when what it holds has been checked: nothing else gives it one
 - the summaries in experiments/results/*.json, from the trials in them
 - experiments/results/claims.json, the verdicts on all claims
 - the numbers between the marks of the pages (highways/lab/showing/pages.py)
@@ -54,7 +54,7 @@ from highways.trial_code import code_of, source_of
 from pages import screenshots
 from pages.show import BROWSER_PAGES, BrowserPage
 
-PROGRAM = "python -m docs.publish"
+PUBLISH = "python -m docs.publish"
 # modules that register pictures and tables when they are imported, beside the rooms' show.py
 SHARED = (benchmarks.show, benchmarks.records.show, docs.article.show, index, ledger, protocols_table, trained_nets)
 LEDGER = "experiments/results/claims.json"
@@ -87,7 +87,7 @@ def runs_without_digest() -> dict[str, bytes]:
         record = read_json(path)
         if "digest" not in record:
             found[path_of(name)] = record_bytes(record, RUN)
-            committed.checked(name, record)
+            committed.as_evidence(name, record)
     return found
 
 
@@ -99,7 +99,7 @@ def current_records() -> dict[str, dict]:
         path = ROOT / path_of(question.name)
         if question.run is None or not path.exists():
             continue
-        record = judged_by.get(question.name) or committed.checked(question.name, load_results(path))
+        record = judged_by.get(question.name) or committed.as_evidence(question.name, load_results(path))
         record = with_summary(question, record)
         results[path_of(question.name)] = record
         if question.name in judged_by:
@@ -183,10 +183,10 @@ def product_of_page(page: BrowserPage, read) -> Product:
 
 
 def digest_of(program: Path, records: list[dict], files: Iterable[Path] = ()) -> str:
-    """The digest of what is made from: the code that makes it, the numbers of records, and other files."""
-    numbers_of_records = [as_bytes(numbers(record)) for record in records]
+    """The digest of what is made from: the code that makes it, what of records is repeatable, and other files."""
+    of_records = [as_bytes(repeatable(record)) for record in records]
     contents = [content_of(file) for file in files]
-    return digest([as_bytes(code_of(program)), *numbers_of_records, *contents])
+    return digest([as_bytes(code_of(program)), *of_records, *contents])
 
 
 def content_of(path: Path) -> bytes:
@@ -230,15 +230,15 @@ def run_drawing(program: str, *words) -> None:
         raise InputError(f"{program} failed: {process.stderr.strip()}")
 
 
-def numbers(value):
+def repeatable(value):
     """What a record says, without what differs when the measurement is repeated on the same machine."""
     if isinstance(value, dict):
-        said = {name: numbers(entry) for name, entry in value.items() if name not in MACHINE}
+        said = {name: repeatable(entry) for name, entry in value.items() if name not in MACHINE}
         if "env" in said:
             said["env"] = {name: said["env"].get(name) for name in SHOWN_OF_ENV}
         return said
     if isinstance(value, list):
-        return [numbers(entry) for entry in value]
+        return [repeatable(entry) for entry in value]
     return value
 
 
@@ -349,12 +349,12 @@ def name_differences(texts: dict[str, bytes], reasons: dict[str, str]) -> int:
     lines += [f"{name} {why}" for name, why in reasons.items() if why]
     for line in lines:
         print(line)
-    print(f"{PROGRAM} makes them anew" if lines else "nothing differs")
+    print(f"{PUBLISH} makes them anew" if lines else "nothing differs")
     return 1 if lines else 0
 
 
 def main(argv: list[str] | None = None) -> int:
-    parser = Parser(prog=PROGRAM, description=first_line(__doc__))
+    parser = Parser(prog=PUBLISH, description=first_line(__doc__))
     parser.add_argument("--check", action="store_true", help="change nothing; name what differs, with exit status 1")
     check = parser.parse_args(argv).check
 
@@ -362,7 +362,7 @@ def main(argv: list[str] | None = None) -> int:
         with contextlib.nullcontext() if check else Lock(ROOT / "experiments" / "results"):
             return make_anew(check, save)
 
-    return run_command(PROGRAM, work)
+    return run_command(PUBLISH, work)
 
 
 if __name__ == "__main__":

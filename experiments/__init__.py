@@ -7,7 +7,7 @@ import re
 from functools import cache
 from pathlib import Path
 
-FOLDER = Path(__file__).parent
+ROOMS_FOLDER = Path(__file__).parent
 DECLARES_A_QUESTION = re.compile(r"^QUESTION = ", re.M)
 ORDER = (  # of the rooms, as a reader meets them; others follow
     "primary",
@@ -36,7 +36,7 @@ ORDER = (  # of the rooms, as a reader meets them; others follow
 def room_of_every_question() -> dict[str, str]:
     """{question: room}: every file of a room that declares a QUESTION has its name."""
     found = {}
-    for file in sorted(FOLDER.glob("*/*.py")):
+    for file in sorted(ROOMS_FOLDER.glob("*/*.py")):
         if DECLARES_A_QUESTION.search(file.read_text(encoding="utf-8")):
             found[file.stem] = file.parent.name
     return found
@@ -58,9 +58,9 @@ def rooms() -> dict[str, list[str]]:
     return {room: found[room] for room in in_order}
 
 
-def file_of(name: str) -> Path:
+def question_file(name: str) -> Path:
     """The file that declares the question of this name."""
-    return FOLDER / room_of_every_question()[name] / f"{name}.py"
+    return ROOMS_FOLDER / room_of_every_question()[name] / f"{name}.py"
 
 
 def find_question(name: str):
@@ -80,5 +80,5 @@ def all_questions() -> list:
 
 def register_pictures_and_tables() -> None:
     """Imports the show.py of every room."""
-    for file in sorted(FOLDER.glob("*/show.py")):
+    for file in sorted(ROOMS_FOLDER.glob("*/show.py")):
         importlib.import_module(f"experiments.{file.parent.name}.show")

@@ -21,7 +21,7 @@ from experiments.study import COMMANDS
 from highways.commands import Parser, first_line, number, path_name, run_command, run_program
 from highways.files import ROOT, InputError, Lock, commit, printable, write_all
 from highways.lab.judging.claim import Claim, OtherResults, judge
-from highways.lab.question import PROGRAM, Question
+from highways.lab.question import EXPERIMENTS, Question
 from highways.lab.showing.tables import takes
 from highways.lab.trials import OthersAreMissing, Runner, results_folder
 from highways.processes import MOST_JOBS, all_cores
@@ -42,7 +42,7 @@ def list_questions() -> None:
         if question.needs:
             details.append(f"needs {', '.join(question.needs)}")
         print(f"{question.name:{width}} {question.asks}\n{'':{width}} {'; '.join(details)}")
-    print(f"\n{PROGRAM} NAME answers one, with --quick as a smoke test; {PROGRAM} NAME --help says more.")
+    print(f"\n{EXPERIMENTS} NAME answers one, with --quick as a smoke test; {EXPERIMENTS} NAME --help says more.")
 
 
 def duration_or_source(question: Question) -> str:
@@ -60,7 +60,7 @@ def duration_or_source(question: Question) -> str:
 
 
 def parse_arguments(question: Question, argv):
-    parser = Parser(prog=f"{PROGRAM} {question.name}", description=question.asks)
+    parser = Parser(prog=f"{EXPERIMENTS} {question.name}", description=question.asks)
     smoke_test = "a smoke test: seconds, no evidence"
     parser.add_argument(
         "--quick", action="store_const", const="quick", default="default", dest="budget", help=smoke_test
@@ -201,17 +201,17 @@ def main(argv: list[str]) -> int:
 
         return add.main(argv[1:])
     parser = Parser(
-        prog=PROGRAM,
-        usage=f"{PROGRAM} [-h] [NAME | add] [FLAG ...]",
+        prog=EXPERIMENTS,
+        usage=f"{EXPERIMENTS} [-h] [NAME | add] [FLAG ...]",
         description=first_line(__doc__),
-        epilog=f"'{PROGRAM}' alone lists the questions; '{PROGRAM} NAME --help' explains the flags of one.",
+        epilog=f"'{EXPERIMENTS}' alone lists the questions; '{EXPERIMENTS} NAME --help' explains the flags of one.",
     )
     explained = "a question to answer; or 'add', to add finished trainings to a question's results"
     choices = [*question_names(), "add"]
     parser.add_argument("name", nargs="?", choices=choices, metavar="NAME", help=explained)
     name = parser.parse_args(argv[:1]).name
     if name is None:
-        return run_command(PROGRAM, lambda save: list_questions())
+        return run_command(EXPERIMENTS, lambda save: list_questions())
     question = find_question(name)
     args = parse_arguments(question, argv[1:])
 
@@ -223,7 +223,7 @@ def main(argv: list[str]) -> int:
         else:
             answer(question, args, save)
 
-    return run_command(f"{PROGRAM} {name}", work, lambda: RESUME)
+    return run_command(f"{EXPERIMENTS} {name}", work, lambda: RESUME)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ the place of the same run that was stopped earlier.  Refused are
     runs whose settings differ from those of other runs of their kind
     runs that the question already has, and runs that began from the checkpoint of another run
     runs of programs that were not committed, or of a commit that is not in this clone's history
-    runs that contradict themselves (records.check()), and records that were edited
+    runs that contradict themselves (records.check_contents()), and records that were edited
 """
 
 from __future__ import annotations
@@ -21,12 +21,13 @@ from experiments.judging import with_summary
 from experiments.shared_trials.conv_runs import kind_of
 from highways.commands import Parser, path_name, run_command
 from highways.conv.trials import TRIAL_NAMES
+from highways.durations import was_added
 from highways.files import ROOT, InputError, Lock, read_json
-from highways.lab.question import PROGRAM
+from highways.lab.question import EXPERIMENTS
 from highways.records import (
     CONVOLUTIONAL_RUN,
     RESULTS,
-    check,
+    check_contents,
     check_digest,
     check_results_replaceable,
     load_results,
@@ -45,7 +46,7 @@ def with_runs(question, results: dict, path: Path, record: dict) -> dict:
     env = dict(results["env"])
     added = list(results["settings"].get("added", []))
     check_digest(record, path)
-    check(record, CONVOLUTIONAL_RUN, path)
+    check_contents(record, CONVOLUTIONAL_RUN, path)
     try:
         data_set = record["data_set"]
         sha256 = record["data_sha256"]
@@ -78,9 +79,9 @@ def with_added(earlier: dict, record: dict) -> dict:
     trials = {group: [*runs] for group, runs in record["trials"].items()}
     n_kept = 0
     for group, runs in earlier["trials"].items():
-        trained = [identity_of(trial) for trial in [*trials.get(group, []), *trials["final"]]]
+        trained = [setting_of_run(trial) for trial in [*trials.get(group, []), *trials["final"]]]
         for trial in runs:
-            if not was_added(trial) or identity_of(trial) in trained:
+            if not was_added(trial) or setting_of_run(trial) in trained:
                 continue
             try:
                 add_trial(trials, group, trial)
@@ -97,11 +98,6 @@ def with_added(earlier: dict, record: dict) -> dict:
     return {**record, "settings": settings, "env": env, "trials": trials}
 
 
-def was_added(trial: dict) -> bool:
-    """Whether conv_highway_networks.py trained this trial: those that a question trains have their "seconds"."""
-    return "seconds" not in trial
-
-
 def check_committed(commits: list) -> None:
     """Raises ValueError unless these are commits of this clone's history, with no file changed."""
     for commit in commits:
@@ -115,36 +111,36 @@ def add_trial(trials: dict, group: str, trial: dict) -> None:
 
     Raises ValueError if the run is there already, or if whole runs of its kind have other
     settings."""
-    identity = identity_of(trial)
+    settings = setting_of_run(trial)
     partial = trials.get("partial", [])
-    earlier = [other for other in partial if identity_of(other) == identity]
+    earlier = [other for other in partial if setting_of_run(other) == settings]
     if group == "partial":
-        if identity in map(identity_of, trials["final"]):
+        if settings in map(setting_of_run, trials["final"]):
             raise ValueError(f"the whole run {trial['label']} is there already")
         epochs = len(trial["history"]["epoch"])
         if any(len(other["history"]["epoch"]) >= epochs for other in earlier):
             raise ValueError(f"the run {trial['label']} is there already, as far or farther")
-    elif identity in map(identity_of, trials.get(group, [])):
+    elif settings in map(setting_of_run, trials.get(group, [])):
         raise ValueError(f"the run {trial['label']} is there already")
     if group == "final":
-        check_settings(trials["final"], trial)
+        check_same_settings(trials["final"], trial)
     if earlier:
         trials["partial"] = [other for other in partial if other not in earlier]
     trials.setdefault(group, []).append(trial)
 
 
-def check_settings(others: list[dict], trial: dict) -> None:
+def check_same_settings(others: list[dict], trial: dict) -> None:
     """Raises ValueError where a trial of its kind has other settings."""
-    identity = identity_of(trial)
-    for other in map(identity_of, others):
+    settings = setting_of_run(trial)
+    for other in map(setting_of_run, others):
         if kind_of(other) != kind_of(trial):
             continue
         for name, value in other.items():
-            if name != "seed" and value != identity[name]:
-                raise ValueError(f"the runs of its kind have {name} {value}, not {identity[name]}")
+            if name != "seed" and value != settings[name]:
+                raise ValueError(f"the runs of its kind have {name} {value}, not {settings[name]}")
 
 
-def identity_of(trial: dict) -> dict:
+def setting_of_run(trial: dict) -> dict:
     return {name: trial.get(name) for name in TRIAL_NAMES}
 
 
@@ -168,7 +164,7 @@ def command_of(record: dict, run: dict) -> str:
 
 def main(argv) -> int:
     parser = Parser(
-        prog=f"{PROGRAM} add",
+        prog=f"{EXPERIMENTS} add",
         description="Adds finished trainings to a question's committed results, with a new summary; trains nothing.",
         epilog="Then 'python -m docs.publish' makes verdicts, pictures and pages anew.",
     )
@@ -188,7 +184,7 @@ def main(argv) -> int:
             if not question.accept:
                 raise InputError(f"{args.question} takes no single trainings")
             check_results_replaceable(path, args.question)
-            results = committed.checked(args.question, load_results(path))
+            results = committed.as_evidence(args.question, load_results(path))
             n_added = 0
             for file in args.runs:
                 record = read_json(file)

@@ -43,7 +43,7 @@ def read_committed(name: str) -> dict:
     if name.startswith(("data/", "highways/trained/")):  # what others published, and the cards of the trained nets
         return read_json(ROOT / name)
     stem = Path(name).stem
-    record = checked(stem, load_results(ROOT / name))
+    record = as_evidence(stem, load_results(ROOT / name))
     if stem == LEDGER:
         check_ledger(record)
     return record
@@ -56,7 +56,7 @@ def check_ledger(record: dict) -> None:
             raise InputError(f"claims.json was made from another {name}: python -m docs.publish makes it anew")
 
 
-def checked(name: str, record: dict) -> dict:
+def as_evidence(name: str, record: dict) -> dict:
     """Returns the record of the run*.json or experiments/results/*.json of this name.
 
     Raises InputError if it has other settings or data than the pages and claims are about, or does
@@ -65,11 +65,11 @@ def checked(name: str, record: dict) -> dict:
         _check_runs(name, record)
     else:
         _check_results(name, record)
-    _check_evidence(name, record)
+    _check_commits_and_data(name, record)
     return record
 
 
-def _check_evidence(name: str, record: dict) -> None:
+def _check_commits_and_data(name: str, record: dict) -> None:
     """A record must have commits of this clone's history, and data that are known."""
     if name != LEDGER:  # the ledger is judged anew, whatever wrote it
         for commit in _commits_of(record):

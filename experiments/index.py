@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from experiments import FOLDER, find_question, rooms
+from experiments import ROOMS_FOLDER, find_question, rooms
 from highways.lab.showing.pages import fill, verdict_of
 from highways.lab.showing.registry import table
 from highways.lab.showing.tables import cell, markdown_table, takes
@@ -31,7 +31,7 @@ def taking(read, names: list[str]) -> str:
 
 
 def page_of(room: str) -> str:
-    return (FOLDER / room / "README.md").read_text(encoding="utf-8")
+    return (ROOMS_FOLDER / room / "README.md").read_text(encoding="utf-8")
 
 
 def asks(room: str) -> str:

@@ -6,11 +6,11 @@ from pathlib import Path
 
 from experiments import all_questions, committed, find_question
 from experiments.study import COMMANDS, SOURCES
-from highways.files import InputError, environment, strict_json
+from highways.files import InputError, environment_and_processor, strict_json
 from highways.lab.judging import ledger
 from highways.lab.judging.claim import KINDS, Claim
-from highways.lab.question import PROGRAM, Question
-from highways.records import agree, load_results, path_of, sealed
+from highways.lab.question import EXPERIMENTS, Question
+from highways.records import agree, load_results, path_of, with_digest
 
 
 def with_summary(question: Question, record: dict) -> dict:
@@ -25,7 +25,7 @@ def with_summary(question: Question, record: dict) -> dict:
         rows = record["summary"]
     trials = record["trials"]
     rest = {name: value for name, value in record.items() if name not in ("summary", "trials")}
-    return sealed({**rest, "summary": rows, "trials": trials})
+    return with_digest({**rest, "summary": rows, "trials": trials})
 
 
 def all_claims() -> list[Claim]:
@@ -66,9 +66,9 @@ def read_results(folder: Path) -> dict[str, dict]:
     for name in sorted(wanted - awaited):
         path = folder / path_of(name)
         if not path.exists():
-            how = COMMANDS.get(name, f"{PROGRAM} {name}")
+            how = COMMANDS.get(name, f"{EXPERIMENTS} {name}")
             raise InputError(f"{path} is missing: {how} makes it")
-        records[name] = committed.checked(name, load_results(path))
+        records[name] = committed.as_evidence(name, load_results(path))
         if name in needed:
             check_budget(find_question(name), records[name])
     return records
@@ -86,7 +86,7 @@ def check_budget(question: Question, record: dict) -> None:
         if found != expected.get(setting):
             raise InputError(
                 f"{path_of(question.name)} has {setting} {found}, not {expected.get(setting)}: its claims are about "
-                f"'{PROGRAM} {question.name}'"
+                f"'{EXPERIMENTS} {question.name}'"
             )
 
 
@@ -94,12 +94,12 @@ def judged_record(records: dict) -> dict:
     """The contents of experiments/results/claims.json, made from `records`, {name: results}."""
     commands = {name: record.get("command") or COMMANDS[name] for name, record in records.items()}
     rows = ledger.judge_all(all_claims(), records, needs(), commands)
-    return sealed({
+    return with_digest({
         "experiment": "claims",
         "source": "all of them",
         "command": "python -m docs.publish",
         "settings": {},
-        "env": environment(),
+        "env": environment_and_processor(),
         "judged": {name: record["digest"] for name, record in records.items()},
         "summary": ledger.counts(rows),
         "trials": rows,
@@ -118,4 +118,4 @@ def keeping_what_agrees(path: Path, record: dict) -> dict:
         return earlier
     rows = {row["id"]: row for row in earlier["trials"]}
     kept = [rows[row["id"]] if agree(row, rows.get(row["id"])) else row for row in record["trials"]]
-    return sealed({**record, "trials": kept})
+    return with_digest({**record, "trials": kept})

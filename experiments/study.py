@@ -1,6 +1,6 @@
 """What this study declares of itself: whose claims it judges, and what made its run*.json."""
 
-from highways.records import FOLDER
+from highways.records import RESULTS_FOLDER
 
 SOURCES = (  # of claims, in the ledger's order
     "published program",
@@ -18,7 +18,7 @@ COMMANDS = {  # that make the run*.json
     "run": "python highway_networks.py --seed 0",
     "run_sweep": "python highway_networks.py --depths 5,10,20,30,50",
     "run_seeds": f"python highway_networks.py {TEN_SEEDS}",
-    "run_seeds_avx2": f"python highway_networks.py {TEN_SEEDS} --out {FOLDER}/run_seeds_avx2.json",
-    "run_shallow": f"python highway_networks.py --depths 5,10 {TEN_SEEDS} --out {FOLDER}/run_shallow.json",
-    "run_fashion": f"python highway_networks.py --seeds 0,1,2 --data-dir DIR --out {FOLDER}/run_fashion.json",
+    "run_seeds_avx2": f"python highway_networks.py {TEN_SEEDS} --out {RESULTS_FOLDER}/run_seeds_avx2.json",
+    "run_shallow": f"python highway_networks.py --depths 5,10 {TEN_SEEDS} --out {RESULTS_FOLDER}/run_shallow.json",
+    "run_fashion": f"python highway_networks.py --seeds 0,1,2 --data-dir DIR --out {RESULTS_FOLDER}/run_fashion.json",
 }

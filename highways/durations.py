@@ -20,9 +20,14 @@ def core_seconds(record: dict) -> float:
     return sum(map(sum, _durations(record)))
 
 
-def was_trained_apart(trial: dict) -> bool:
-    """Whether a trial is a long training that was added: the question's command does not train it."""
-    return "seconds" not in trial and trial.get("protocol") in ("paper", "whitened")
+def was_added(trial: dict) -> bool:
+    """Whether conv_highway_networks.py trained this trial: those that a question trains have their "seconds"."""
+    return "seconds" not in trial
+
+
+def is_added_and_long(trial: dict) -> bool:
+    """Whether a trial was added and has the authors' settings: the question's command does not train it."""
+    return was_added(trial) and trial.get("protocol") in ("paper", "whitened")
 
 
 def seconds_of(trial: dict) -> float:
@@ -41,7 +46,7 @@ def _durations(record: dict) -> list[list[float]]:
         return [[pair["wallclock_sec"] for pair in record["runs"]]]
     durations = []
     for group in groups_of(record["trials"]).values():
-        durations.append([seconds_of(trial) for trial in group if not was_trained_apart(trial)])
+        durations.append([seconds_of(trial) for trial in group if not is_added_and_long(trial)])
     return durations
 
 

@@ -1,7 +1,7 @@
 """Reads, checks and writes records: run*.json and experiments/results/*.json.
 
-record_types.py says what a record holds.  check() also compares its parts, as far as it says.  It is asked when a
-record is written or taken in.  A digest says afterwards that nothing was edited.
+record_types.py says what a record holds.  check_contents() also compares its parts, as far as it says.  It is asked
+when a record is written or taken in.  A digest says afterwards that nothing was edited.
 """
 
 import hashlib
@@ -22,7 +22,7 @@ FINAL_OF_PAIRS = {"final_train_acc": "train_acc", "final_test_acc": "test_acc", 
 FINAL = {"train_accuracy": "train_accuracy", "test_accuracy": "test_accuracy", "loss": "train_loss"}
 # settings that a run repeats, from its record or its pair
 REPEATED = ("block", "depth", "hidden", "epochs", "batch_size", "lr", "seed", "net", "data", "protocol")
-FOLDER = "experiments/results"
+RESULTS_FOLDER = "experiments/results"
 CARD = ("run", "run_sweep", "run_seeds")  # what the card's drawing programs read lies beside them
 LAST_DIGITS = 1e-9  # processors differ in the last digits of what is computed from the same trials
 # and in all digits of a difference that is 0 but for rounding; a loss of 1e-6 is far from it
@@ -36,7 +36,7 @@ TIMES = ("seconds", "wallclock_sec")
 
 def path_of(name: str) -> str:
     """The file of the record of this name, in the repository's folder or in another like it."""
-    return f"{name}.json" if name in CARD else f"{FOLDER}/{name}.json"
+    return f"{name}.json" if name in CARD else f"{RESULTS_FOLDER}/{name}.json"
 
 
 def load_results(path) -> dict:
@@ -55,7 +55,7 @@ def check_digest(record, place) -> None:
         raise InputError(f"{place} was edited: its digest does not match")
 
 
-def sealed(record: dict) -> dict:
+def with_digest(record: dict) -> dict:
     """The record as JSON gives it back, with a new digest at its end."""
     strict = strict_json(record)
     strict.pop("digest", None)
@@ -64,9 +64,9 @@ def sealed(record: dict) -> dict:
 
 
 def record_bytes(record: dict, kind: str) -> bytes:
-    """The JSON of a record, with its digest.  Raises InputError for what check() would refuse."""
-    record = sealed(record)
-    check(record, kind, "this record is not written")
+    """The JSON of a record, with its digest.  Raises InputError for what check_contents() would refuse."""
+    record = with_digest(record)
+    check_contents(record, kind, "this record is not written")
     return json_bytes(record)
 
 
@@ -92,7 +92,7 @@ def agree(first, second) -> bool:
 # ---- What a record may hold ---------------------------------------------------------------------
 
 
-def check(record, kind: str, place) -> None:
+def check_contents(record, kind: str, place) -> None:
     """Raises InputError, which begins with `place`, unless the record has the declared form, no trial twice, and
     final numbers in all trials but those that diverged or were stopped.
 
@@ -114,11 +114,11 @@ def check(record, kind: str, place) -> None:
             check_runs([pair[block] for pair in record["runs"] for block in PAIR], FINAL_OF_PAIRS)
             for pair in record["runs"]:
                 for block in PAIR:
-                    check_settings(pair[block], {**record, **pair, "block": block})
+                    check_repeated(pair[block], {**record, **pair, "block": block})
         elif kind == CONVOLUTIONAL_RUN:
             check_runs(record["runs"], FINAL)
             for run in record["runs"]:
-                check_settings(run, {**record, "seed": run["seed"]})
+                check_repeated(run, {**record, "seed": run["seed"]})
         else:
             for trials in groups_of(record["trials"]).values():
                 check_trials([trial for trial in trials if isinstance(trial, dict)])
@@ -145,7 +145,7 @@ def check_runs(runs: list[dict], finals: dict[str, str]) -> None:
                 raise ValueError(f"{run['label']} has {name} {run[name]}, and its history ends with another")
 
 
-def check_settings(run: dict, said: dict) -> None:
+def check_repeated(run: dict, said: dict) -> None:
     """Raises ValueError where a run has another setting than is said of it."""
     for name in REPEATED:
         if name in run and name in said and run[name] != said[name]:
@@ -195,7 +195,7 @@ def check_record_replaceable(path: Path, kind: str) -> None:
     _check_installed()
     if path.exists():
         try:
-            check(read_json(path), kind, path)
+            check_contents(read_json(path), kind, path)
         except InputError as error:
             raise InputError(f"{path} is not a record of this program, choose another --out ({error})") from error
 

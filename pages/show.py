@@ -6,7 +6,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple
 
-from experiments import file_of, question_names
+from experiments import question_file, question_names
 from highways.files import ROOT
 from highways.lab.showing.registry import table
 from highways.lab.showing.tables import markdown_table
@@ -17,7 +17,7 @@ IMAGES = tuple(sorted((ROOT / "data" / "mnist").glob("*.gz")))
 OF_EXPLORER = tuple(f"experiments/results/{name}.json" for name in ("gates", "lesion", "explorer"))
 OF_INDEX = tuple(f"experiments/results/{name}.json" for name in make_index.RECORDS)
 SHOTS = tuple(screenshots.OF_SCENES / f"{scene}.webp" for scene in screenshots.SCENES)
-RULES = tuple(file_of(name) for name in question_names())
+RULES = tuple(question_file(name) for name in question_names())
 
 
 class BrowserPage(NamedTuple):

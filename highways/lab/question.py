@@ -13,7 +13,7 @@ from types import ModuleType
 from highways.lab.judging.claim import Claim, claims_of
 from highways.lab.trials import Runner
 
-PROGRAM = "python -m experiments"
+EXPERIMENTS = "python -m experiments"
 
 
 @dataclass(frozen=True)

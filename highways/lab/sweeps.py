@@ -105,7 +105,7 @@ def shown_value(value):
     if isinstance(value, hn.Dataset):
         return value.name
     if isinstance(value, np.ndarray):
-        return f"array {identity_of(value)[:8]}"
+        return f"array {what_distinguishes(value)[:8]}"
     if isinstance(value, hn.Named):
         settings = hn.record_of(value).get(f"{value.family}_settings", {})
         return called(value.name, (), settings) if settings else value.name
@@ -129,20 +129,20 @@ def word_of(value) -> str:
     return json.dumps(shown) if shown is value else shown
 
 
-def identity_of(value) -> str | list | None:
+def what_distinguishes(value) -> str | list | None:
     """What tells a value from others that are shown as it is; None for what JSON can hold."""
     if isinstance(value, hn.Dataset):
         arrays = (value.x_train, value.y_train, value.x_test, value.y_test)  # a part of a set has its name and checksum
-        return [value.sha256, *map(identity_of, arrays)]
+        return [value.sha256, *map(what_distinguishes, arrays)]
     if isinstance(value, np.ndarray):
         about = f"{value.dtype} {value.shape} ".encode()
         return hashlib.sha256(about + np.ascontiguousarray(value).tobytes()).hexdigest()
     if isinstance(value, functools.partial):
-        return [identity_of(bound) for bound in (value.func, *value.args, *value.keywords.values())]
+        return [what_distinguishes(bound) for bound in (value.func, *value.args, *value.keywords.values())]
     if isinstance(value, hn.Named):
-        return f"in {file_of(type(value))}"
+        return f"in {source_file(type(value))}"
     if callable(value):
-        return f"in {file_of(value)}"
+        return f"in {source_file(value)}"
     return None
 
 
@@ -150,12 +150,12 @@ def key_of_run(function, setting: dict) -> str:
     """The key of a run in the log; the order of the settings does not count."""
     in_order = dict(sorted(setting.items()))
     shown = {name: shown_value(value) for name, value in in_order.items()}
-    identities = {name: identity_of(value) for name, value in in_order.items()}
+    identities = {name: what_distinguishes(value) for name, value in in_order.items()}
     told = {name: identity for name, identity in identities.items() if identity}
-    return key_of(shown, json.dumps(told) if told else None, f"{shown_value(function)} {identity_of(function)}")
+    return key_of(shown, json.dumps(told) if told else None, f"{shown_value(function)} {what_distinguishes(function)}")
 
 
-def file_of(function) -> Path | None:
+def source_file(function) -> Path | None:
     """The file that defines a function; None if it is built in, or typed into a notebook or at a prompt."""
     while isinstance(function, functools.partial):
         function = function.func

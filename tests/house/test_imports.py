@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from conftest import ROOT
 
-from experiments import file_of, question_names, rooms
+from experiments import question_file, question_names, rooms
 from highways.trial_code import code_of
 
 DRAWING = ("visualize_highway_networks", "make_highway_networks_gif")
@@ -140,14 +140,16 @@ def test_no_room_imports_another():
 
 @pytest.mark.parametrize("name", question_names())
 def test_what_judges_draws_nothing(name):
-    path = file_of(name)
+    path = question_file(name)
     for module in imported(path):
         assert not is_within(module, "highways.lab.showing", "benchmarks", "pages"), f"{name} imports {module}"
 
 
 def test_no_trial_imports_a_question():
     """A trial's key covers the code that computes it, and no question's file."""
-    questions = {str(file_of(name).relative_to(ROOT).with_suffix("")).replace("/", ".") for name in question_names()}
+    questions = {
+        str(question_file(name).relative_to(ROOT).with_suffix("")).replace("/", ".") for name in question_names()
+    }
     for path in [*files_of("experiments/*/*_trial.py"), *files_of("experiments/shared_trials/*.py")]:
         assert not imported(path) & questions, path.relative_to(ROOT)
 

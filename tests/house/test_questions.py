@@ -17,7 +17,7 @@ from conftest import ROOT, in_process, write_data_set
 
 import highway_networks as hn
 from experiments import __main__ as command_line
-from experiments import all_questions, file_of, find_question
+from experiments import all_questions, find_question, question_file
 from experiments.shared_trials import fully_connected
 from highways.files import InputError, Lock
 from highways.lab.showing import registry
@@ -30,7 +30,7 @@ unix = pytest.mark.skipif(sys.platform == "win32", reason="sends signals")
 
 def tables_of(name) -> list:
     """The tables of a question's room."""
-    show = f"experiments.{file_of(name).parent.name}.show"
+    show = f"experiments.{question_file(name).parent.name}.show"
     return [make for make in registry.TABLES.values() if make.func.__module__ == show]
 
 

@@ -11,7 +11,7 @@ import pytest
 from conftest import ROOT
 
 from highways.files import json_bytes, read_json
-from highways.records import sealed, select
+from highways.records import select, with_digest
 from highways.verdict import VERDICTS, Verdict
 
 # the page, and what it shows: the five files of a question's folder, and three groups of commands
@@ -166,7 +166,7 @@ def test_what_was_edited_is_noticed_and_made_anew(clone):
     before = [file.read_bytes() for file in files]
     record = read_json(results)
     record["summary"].pop()
-    results.write_bytes(json_bytes(sealed(record)))
+    results.write_bytes(json_bytes(with_digest(record)))
     page.write_bytes(re.sub(rb"(<!-- narrow\.test_accuracy\[width=10\]:2 -->)[^<]*", rb"\g<1>0.123", before[1]))
     picture.write_bytes(before[2] + b" ")
     edited = [file.read_bytes() for file in files]

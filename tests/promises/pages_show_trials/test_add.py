@@ -18,7 +18,7 @@ from highways.conv.net import ConvNet
 from highways.conv.nets import find_net
 from highways.conv.trials import TRIAL_NAMES
 from highways.files import InputError, read_json
-from highways.records import ranks_of, sealed, select
+from highways.records import ranks_of, select, with_digest
 
 QUESTIONS = {"cifar": cifar.QUESTION, "table1": table1.QUESTION}
 COMMIT = "db5798059d30"
@@ -61,7 +61,7 @@ def label_of(run: dict) -> str:
 
 def added(tmp_path, name: str, record: dict) -> dict:
     """The committed results of a question with the runs of this record added."""
-    return add.with_runs(QUESTIONS[name], COMMITTED[name], tmp_path / "run.json", sealed(record))
+    return add.with_runs(QUESTIONS[name], COMMITTED[name], tmp_path / "run.json", with_digest(record))
 
 
 @pytest.mark.parametrize("name", QUESTIONS)
@@ -277,9 +277,9 @@ def test_the_command_adds_all_runs_or_none(tmp_path, monkeypatch):
     other["label"] = label_of(other)
     other["history"]["train_loss"][0] += 1
     two_runs = {**record, "runs": [record["runs"][0], other]}
-    (tmp_path / "good.json").write_text(json.dumps(sealed(two_runs)))
+    (tmp_path / "good.json").write_text(json.dumps(with_digest(two_runs)))
     record["n_train"] = record["runs"][0]["n_train"] = 5
-    (tmp_path / "bad.json").write_text(json.dumps(sealed(record)))
+    (tmp_path / "bad.json").write_text(json.dumps(with_digest(record)))
 
     def add_to_table1(*runs):
         return in_process(command_line.main, "add", "table1", *(tmp_path / run for run in runs))
@@ -303,7 +303,7 @@ def test_edited_results_are_not_sealed_anew_by_adding_to_them(tmp_path, monkeypa
     results["trials"]["final"][0]["wallclock_sec"] += 1
     (tmp_path / "experiments" / "results").mkdir(parents=True)
     monkeypatch.setattr(add, "ROOT", tmp_path)
-    (tmp_path / "run.json").write_text(json.dumps(sealed(training("table1", seed=7))))
+    (tmp_path / "run.json").write_text(json.dumps(with_digest(training("table1", seed=7))))
     for edited in (results, {name: value for name, value in results.items() if name != "digest"}):
         path = tmp_path / "experiments" / "results" / "table1.json"
         path.write_text(json.dumps(edited))
@@ -336,7 +336,7 @@ def test_what_was_added_joins_the_trials_that_are_trained_anew(name):
 
 def test_an_answer_anew_keeps_what_was_added(tmp_path, monkeypatch):
     few = {**COMMITTED["table1"]["trials"], "final": COMMITTED["table1"]["trials"]["final"][-4:]}
-    before = sealed({**COMMITTED["table1"], "trials": few})
+    before = with_digest({**COMMITTED["table1"], "trials": few})
     (tmp_path / "table1.json").write_text(json.dumps(before))
     monkeypatch.setattr(command_line, "warn_of_uncommitted_files", lambda: None)
     question = replace(QUESTIONS["table1"].declared_in(table1), run=lambda runner: without_added(before))

@@ -12,7 +12,7 @@ from docs import publish
 from experiments import committed, judging
 from experiments.study import COMMANDS
 from highways.files import InputError, read_json
-from highways.records import RESULTS, RUN, check, path_of, record_bytes, sealed
+from highways.records import RESULTS, RUN, check_contents, path_of, record_bytes, with_digest
 
 RUNS = "run_shallow"  # of several depths and seeds
 RESULT = "factor_model"
@@ -43,7 +43,7 @@ def with_changed_runs(record: dict, change: dict) -> dict:
     for pair in record["runs"]:
         for block in ("highway", "plain"):
             pair[block] |= {name: value for name, value in change.items() if name in pair[block]}
-    return sealed(record)
+    return with_digest(record)
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_runs_of_other_depths_or_seeds_are_refused(change):
     record = record_of(RUNS)
     first, *others = record["runs"]
     with pytest.raises(InputError):
-        committed.checked(RUNS, {**record, "runs": [first | change, *others]})
+        committed.as_evidence(RUNS, {**record, "runs": [first | change, *others]})
 
 
 @pytest.mark.skipif(committed.known_commits() is None, reason="the history of this clone is not there")
@@ -94,7 +94,7 @@ def test_a_record_of_a_commit_that_git_does_not_have_is_refused(committed_as, co
     record = record_of(RUNS)
     if commit == "right in its first digits":
         commit = record["env"]["git"][:12] + "0" * 28
-    place = committed_as(RUNS, sealed({**record, "env": {**record["env"], "git": commit}}))
+    place = committed_as(RUNS, with_digest({**record, "env": {**record["env"], "git": commit}}))
     with pytest.raises(InputError):
         committed.read_committed(place)
 
@@ -132,10 +132,10 @@ def added_on(images: str):
 )
 def test_results_of_other_data_budgets_or_programs_are_refused(name, spoil):
     record = record_of(name)
-    assert committed.checked(name, record) == record
+    assert committed.as_evidence(name, record) == record
     spoil(record)
     with pytest.raises(InputError):
-        committed.checked(name, record)
+        committed.as_evidence(name, record)
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,9 @@ def test_results_without_a_digest_or_with_a_trial_twice_are_refused(committed_as
         committed.read_committed(place)
     record = record_of("routing")
     with pytest.raises(InputError):
-        check(sealed({**record, "trials": [*record["trials"], record["trials"][0]]}), RESULTS, "routing.json")
+        check_contents(
+            with_digest({**record, "trials": [*record["trials"], record["trials"][0]]}), RESULTS, "routing.json"
+        )
 
 
 EPOCH = {"epoch": 1, "train_loss": 0.5}
@@ -187,7 +189,7 @@ def test_trainings_are_counted_once_and_have_the_numbers_of_their_ends(trials, a
     """Whatever form their history has.  Nets of several seeds may diverge alike."""
     numbered = [{"seed": seed, **trial} for seed, trial in enumerate(trials)]
     with contextlib.nullcontext() if are_right else pytest.raises(InputError):
-        check({**record_of(RESULT), "trials": numbered}, RESULTS, "mine.json")
+        check_contents({**record_of(RESULT), "trials": numbered}, RESULTS, "mine.json")
 
 
 def test_results_of_another_experiment_or_budget_are_not_judged(tmp_path):
@@ -198,7 +200,7 @@ def test_results_of_another_experiment_or_budget_are_not_judged(tmp_path):
     record = record_of(RESULT)
     settings = {**record["settings"], "budget": "older"}
     for change in ({"experiment": "lesion"}, {"settings": settings}):
-        (results / f"{RESULT}.json").write_text(json.dumps(sealed({**record, **change})))
+        (results / f"{RESULT}.json").write_text(json.dumps(with_digest({**record, **change})))
         with pytest.raises(InputError):
             judging.read_results(tmp_path)
 
@@ -216,6 +218,6 @@ def test_a_ledger_that_was_edited_or_judged_other_results_is_refused(committed_a
         committed.read_committed(place)
     committed_as("claims", ledger)
     record = record_of(RESULT)
-    committed_as(RESULT, sealed({**record, "trials": record["trials"][:300]}))
+    committed_as(RESULT, with_digest({**record, "trials": record["trials"][:300]}))
     with pytest.raises(InputError):
         committed.read_committed(place)

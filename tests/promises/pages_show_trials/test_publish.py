@@ -179,8 +179,8 @@ def test_a_repeated_measurement_with_the_same_numbers_changes_no_digest():
     record = {"env": {"git": "a"}, "trials": [{"seconds": 3.0, "loss": 0.5}]}
     again = {"env": {"git": "b"}, "trials": [{"loss": 0.5, "seconds": 4.0}]}
     other = {"env": {"git": "a"}, "trials": [{"seconds": 3.0, "loss": 0.6}]}
-    assert publish.as_bytes(publish.numbers(record)) == publish.as_bytes(publish.numbers(again))
-    assert publish.as_bytes(publish.numbers(record)) != publish.as_bytes(publish.numbers(other))
+    assert publish.as_bytes(publish.repeatable(record)) == publish.as_bytes(publish.repeatable(again))
+    assert publish.as_bytes(publish.repeatable(record)) != publish.as_bytes(publish.repeatable(other))
 
 
 def test_the_numbers_of_the_example_with_pandas():

@@ -16,7 +16,7 @@ import conv_highway_networks as cn
 import highway_networks as hn
 from highways.files import InputError, Lock, check_writable, put_arrays, read_arrays, read_json, write_all, write_arrays
 from highways.lab.trials import Runner
-from highways.records import sealed
+from highways.records import with_digest
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="pipes, permissions and links of POSIX")
 
@@ -144,11 +144,11 @@ def test_an_experiment_replaces_only_its_own_results(tmp_path):
     results = read_json(ROOT / "experiments" / "results" / "lesion.json")
     of_log = results | {"experiment": "log"}
     quick = of_log | {"settings": {**results["settings"], "budget": "quick"}}
-    for text in ("text", OLD, json.dumps(results), json.dumps({"experiment": "log"}), json.dumps(sealed(quick))):
+    for text in ("text", OLD, json.dumps(results), json.dumps({"experiment": "log"}), json.dumps(with_digest(quick))):
         (tmp_path / "log.json").write_text(text)
         with pytest.raises(InputError):
             runner_of("log", tmp_path)
-    (tmp_path / "log.json").write_text(json.dumps(sealed(of_log)))
+    (tmp_path / "log.json").write_text(json.dumps(with_digest(of_log)))
     with runner_of("log", tmp_path):
         pass
 
