@@ -114,9 +114,7 @@ def _results(function, todo, jobs: int, listen, context, running: dict):
             listen(answer.content)
             continue
         with interrupts_deferred():  # a KeyboardInterrupt while `del` finalises an object would be lost
-            process.join(10)
-            if process.is_alive():  # although it has answered
-                process.kill()
+            _join_or_kill(process, SECONDS_TO_END)  # it has answered, but a thread of its task may go on
             del running[pipe], pipe, process
         result, error, trace = answer
         if error is not None:
@@ -131,9 +129,13 @@ def _end_all(running: dict) -> None:
             process.terminate()
         deadline = time.monotonic() + SECONDS_TO_END
         for process, _ in running.values():
-            process.join(max(0.0, deadline - time.monotonic()))
-            process.kill()
-            process.join()
+            _join_or_kill(process, max(0.0, deadline - time.monotonic()))
+
+
+def _join_or_kill(process, seconds: float) -> None:
+    process.join(seconds)
+    process.kill()  # does nothing to one that has ended
+    process.join()
 
 
 def _start(context):

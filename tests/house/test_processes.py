@@ -1,6 +1,7 @@
 """Tasks in parallel processes: each is done once, and failures are reported."""
 
 import multiprocessing
+import os
 import signal
 import threading
 import time
@@ -9,7 +10,7 @@ import pytest
 from strikes import unix
 
 from highways import processes
-from highways.processes import in_processes
+from highways.processes import WorkerDied, in_processes
 
 
 @pytest.mark.parametrize("jobs", [2, 5])
@@ -43,6 +44,28 @@ def test_what_a_process_cannot_send_is_named(task, name):
         list(in_processes(task, [()], 2))
     assert name in str(error.value)
     assert error.value.__cause__ is not None  # the traceback of the worker
+
+
+def dies(n):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+@unix
+def test_a_process_that_is_killed_in_its_task_ends_all():
+    with pytest.raises(WorkerDied):
+        list(in_processes(dies, [(n,) for n in range(9)], 2))
+    assert not multiprocessing.active_children()
+
+
+def leaves_a_thread(n):
+    threading.Thread(target=time.sleep, args=(600,)).start()
+    return n
+
+
+def test_a_process_whose_thread_goes_on_is_ended(monkeypatch):
+    monkeypatch.setattr(processes, "SECONDS_TO_END", 0.1)
+    assert sorted(in_processes(leaves_a_thread, [(n,) for n in range(3)], 2)) == [0, 1, 2]
+    assert not multiprocessing.active_children()
 
 
 def tell_twice(n, tell):
