@@ -54,7 +54,7 @@ from highways.conv.protocols import BATCH, HELD_OUT, PROTOCOLS, ConvSettings, se
 from highways.conv.together import ALONE, check_equal, joined_ranks, leave, let_the_first_rank_speak
 from highways.conv.training import Training, load_same_run, train_conv
 from highways.conv.trials import run_record
-from highways.files import ROOT, InputError, Lock, commit, environment_and_processor, printable
+from highways.files import ROOT, InputError, Lock, commit, full_environment, printable
 from highways.processes import MOST_JOBS, all_cores, in_processes, interrupts_deferred
 from highways.records import CONVOLUTIONAL_RUN, check_record_replaceable, record_bytes
 from highways.trial_code import checksum_of_code
@@ -387,7 +387,7 @@ def file_record(
     record["data_set"] = data.name
     record["data_sha256"] = data.sha256
     record["data_sha256_as_read"] = sha256_as_read(data)
-    record["env"] = environment_and_processor()
+    record["env"] = full_environment()
     record["runs"] = runs
     return record
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from highways.commands import Parser, first_line, path_name, run_command, run_program
-from highways.files import ROOT, InputError, environment_and_processor, printable, write_all
+from highways.files import ROOT, InputError, full_environment, printable, write_all
 from highways.records import MEASURED, check_results_replaceable, record_bytes
 
 
@@ -150,7 +150,7 @@ class Report:
             "source": "this project's own question",
             "command": self.command,
             "settings": settings,
-            "env": environment_and_processor() | versions,
+            "env": full_environment() | versions,
             "summary": summary,
             "trials": trials,
         }

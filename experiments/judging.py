@@ -6,7 +6,7 @@ from pathlib import Path
 
 from experiments import all_questions, committed, find_question
 from experiments.study import COMMANDS, SOURCES
-from highways.files import InputError, environment_and_processor, strict_json
+from highways.files import InputError, full_environment, strict_json
 from highways.lab.judging import ledger
 from highways.lab.judging.claim import KINDS, Claim
 from highways.lab.question import EXPERIMENTS, Question
@@ -99,7 +99,7 @@ def judged_record(records: dict) -> dict:
         "source": "all of them",
         "command": "python -m docs.publish",
         "settings": {},
-        "env": environment_and_processor(),
+        "env": full_environment(),
         "judged": {name: record["digest"] for name, record in records.items()},
         "summary": ledger.counts(rows),
         "trials": rows,

@@ -182,6 +182,6 @@ def processor() -> str:
     return platform.processor() or platform.machine()
 
 
-def environment_and_processor() -> dict:
+def full_environment() -> dict:
     """What computed a record's numbers: versions, machine, and the commit of this program."""
     return highway_networks.environment() | {"processor": processor()}

@@ -25,7 +25,7 @@ from tqdm import tqdm
 
 import highway_networks as hn
 from highways.commands import Parser, run_command, run_program
-from highways.files import ROOT, environment_and_processor
+from highways.files import ROOT, full_environment
 from highways.nets import layer_by_layer
 from highways.records import MEASURED, record_bytes
 from pages.explorer_net import NET, checksum_of_net, load_page_mnist, load_page_net
@@ -143,7 +143,7 @@ def write(save) -> None:
         "source": "this project's own question",
         "command": "python -m pages.measure",
         "settings": settings,
-        "env": environment_and_processor() | {"data_sets": {mnist.name: mnist.sha256}},
+        "env": full_environment() | {"data_sets": {mnist.name: mnist.sha256}},
         "summary": summary_of(numbers, len(mnist.x_train)),
         "trials": numbers,
     }

@@ -34,7 +34,7 @@ import numpy as np
 import highway_networks as hn
 from experiments.depth_on_demand import depth_on_demand_trial as trial
 from highways.commands import Parser, first_line, run_command, run_program
-from highways.files import ROOT, InputError, environment_and_processor, printable
+from highways.files import ROOT, InputError, full_environment, printable
 from highways.nets import layer_by_layer
 from highways.records import MEASURED, record_bytes
 
@@ -147,7 +147,7 @@ def train_and_measure(save) -> None:
         "source": "this project's own question",
         "command": "python -m pages.measure_pointers",
         "settings": {**SETTING, "net_sha256": checksum_of(file)},
-        "env": environment_and_processor(),
+        "env": full_environment(),
         "summary": summary_of(numbers),
         "trials": numbers,
     }

@@ -24,7 +24,7 @@ if not __package__:  # run as a file, from any folder
 from tqdm import tqdm
 
 from highways.commands import Parser, first_line, run_command, run_program
-from highways.files import ROOT, InputError, environment_and_processor, printable
+from highways.files import ROOT, InputError, full_environment, printable
 from highways.records import MEASURED, record_bytes
 from pages.make_index import N_TEST, N_TRAIN, PARTS, PROGRAMS
 
@@ -158,7 +158,7 @@ def measure(save) -> None:
         "source": "this project's own question",
         "command": "python -m pages.measure_scenes",
         "settings": {"n_train": N_TRAIN, "n_test": N_TEST, "seeds": list(SEEDS)},
-        "env": environment_and_processor(),
+        "env": full_environment(),
         "summary": summary_of(trials),
         "trials": trials,
     }

@@ -35,17 +35,7 @@ from benchmarks.report import end
 from benchmarks.step import pin
 from highways.commands import Parser, first_line, path_name
 from highways.conv.images import load_images
-from highways.files import (
-    ROOT,
-    InputError,
-    Lock,
-    commit,
-    environment_and_processor,
-    json_bytes,
-    printable,
-    read_json,
-    write_all,
-)
+from highways.files import ROOT, InputError, Lock, commit, full_environment, json_bytes, printable, read_json, write_all
 from highways.records import RESULTS, check_results_replaceable, record_bytes
 
 FOLDER = ROOT / "benchmarks" / "records"
@@ -213,7 +203,7 @@ def main(argv=None) -> int:
                 "processes_that_computed_before": busy,  # the system's mean over a minute
                 "data_sha256": data.sha256,
             },
-            "env": environment_and_processor(),
+            "env": full_environment(),
             "summary": summary,
             "trials": trials,
         }

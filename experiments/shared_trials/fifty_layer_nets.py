@@ -8,7 +8,7 @@ from pathlib import Path
 
 import highway_networks as hn
 from experiments.shared_trials import fully_connected
-from highways.files import InputError, environment_and_processor
+from highways.files import InputError, full_environment
 
 SETTING = (
     "data", "data_dir", "block", "depth", "activation",
@@ -39,7 +39,7 @@ def trained(setting: dict, folder: str) -> tuple[hn.DeepNet, dict]:
         "trial": setting,
         "result": result,
         "data_sha256": fully_connected.data_of(setting).sha256,
-        "env": environment_and_processor(),
+        "env": full_environment(),
     }
     if Path(folder).is_dir():
         net.save(net_file_of(setting, folder))

@@ -22,7 +22,7 @@ import time
 from pathlib import Path
 
 import highway_networks as hn
-from highways.files import ROOT, InputError, commit, environment_and_processor, printable
+from highways.files import ROOT, InputError, commit, full_environment, printable
 from highways.lab.log import Log, as_json, key_of, setting_and_result, with_records, without_numpy
 from highways.processes import WorkerDied, all_cores, in_processes
 from highways.records import check_results_replaceable
@@ -173,7 +173,7 @@ class Runner:
 
     def record(self, source: str, trials) -> dict:
         """The contents of the results file, without the summary."""
-        env = environment_and_processor()
+        env = full_environment()
         env["data_sets"] = self.data_sets
         env["git_of_trials"] = sorted(map(str, self.commits))
         if self.environments not in ([], [env_of_trial()]):
@@ -246,7 +246,7 @@ def sha256_of_file(path: Path) -> str | None:
 
 def env_of_trial() -> dict:
     """On what the rounding of a trial's numbers depends."""
-    env = environment_and_processor()
+    env = full_environment()
     return {name: env[name] for name in ("numpy", "blas", "processor")}
 
 

@@ -411,12 +411,6 @@ def run_two(tmp_path, trial) -> list[dict]:
     return run_in(tmp_path, trial, [{"a": 1}, {"a": 2}])
 
 
-def test_changed_code_runs_its_trials_anew(my_trials, tmp_path):
-    for factor, expected in ((1, [1, 2]), (1, [1, 2]), (100, [100, 200])):
-        assert [row["is"] for row in run_two(tmp_path, my_trials(factor).trial)] == expected
-    assert len(trials_of(tmp_path)) == 4
-
-
 @pytest.mark.parametrize(
     "bad", [lambda line: b'{"trial": {', lambda line: b"\xff\xfe", lambda line: line.replace(b'"is": 2', b'"is": 3')]
 )
