@@ -101,9 +101,8 @@ class Runner:
         keys = [self._key_of_trial(function, name, setting, data_of, net_file_of) for setting in settings]
         logged = {**self.log.read_beside(self.name), **self.log.read()}
         self._say_what_is_logged(keys, logged)
-        missing = self._missing(
-            dict(zip(keys, settings, strict=True)), logged
-        )  # a setting that is listed twice runs once
+        trials = dict(zip(keys, settings, strict=True))  # a setting that is listed twice runs once
+        missing = self._missing(trials, logged)
         finished = self._run_missing(function, name, data_of, missing)
         logged |= self._log_all(finished, len(missing))
         return [self._found(setting, logged.get(key)) for setting, key in zip(settings, keys, strict=True)]
