@@ -22,9 +22,7 @@ function permutation(n, uniform) {
   const order = Array.from({ length: n }, (_, i) => i);
   for (let i = n - 1; i > 0; i--) {
     const j = Math.floor(uniform() * (i + 1));
-    const moved = order[i];
-    order[i] = order[j];
-    order[j] = moved;
+    [order[i], order[j]] = [order[j], order[i]];
   }
   return order;
 }
@@ -202,42 +200,28 @@ class Affine {
 
 const sigmoid = (z) => 1 / (1 + Math.exp(-z));
 
+/* A block without gates carries a fixed share of x: 0 or 1. */
+const withoutGates = (carry) => ({
+  gates: false,
+
+  forward({ y, z, H }, x) {
+    for (let i = 0; i < x.length; i++) {
+      H[i] = Math.tanh(z[i]);
+      y[i] = H[i] + carry * x[i]; // eq. 1 if nothing is carried
+    }
+  },
+
+  backward({ dz, carried, H }, x, dy) {
+    for (let i = 0; i < x.length; i++) {
+      dz[i] = dy[i] * (1 - H[i] * H[i]); // tanh' = 1 - tanh^2
+      carried[i] = carry * dy[i];
+    }
+  },
+});
+
 const BLOCKS = {
-  plain: {
-    gates: false,
-
-    forward({ y, z, H }, x) {
-      for (let i = 0; i < x.length; i++) {
-        H[i] = Math.tanh(z[i]);
-        y[i] = H[i]; // eq. 1
-      }
-    },
-
-    backward({ dz, carried, H }, x, dy) {
-      for (let i = 0; i < x.length; i++) {
-        dz[i] = dy[i] * (1 - H[i] * H[i]); // tanh' = 1 - tanh^2
-        carried[i] = 0;
-      }
-    },
-  },
-
-  residual: {
-    gates: false,
-
-    forward({ y, z, H }, x) {
-      for (let i = 0; i < x.length; i++) {
-        H[i] = Math.tanh(z[i]);
-        y[i] = x[i] + H[i];
-      }
-    },
-
-    backward({ dz, carried, H }, x, dy) {
-      for (let i = 0; i < x.length; i++) {
-        dz[i] = dy[i] * (1 - H[i] * H[i]);
-        carried[i] = dy[i];
-      }
-    },
-  },
+  plain: withoutGates(0),
+  residual: withoutGates(1),
 
   highway: {
     gates: true,
