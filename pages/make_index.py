@@ -36,7 +36,15 @@ PAGE_PARTS = (
     WORDS,
     *(f"{name}.js" for name in PROGRAMS.split()),
 )
-RECORDS = ("pointers", "scenes", "why_plain_fails", "shut_gates", "routing_whole_trainings", "claims")
+RECORDS = (
+    "pointers",
+    "scenes",
+    "why_plain_fails",
+    "shut_gates",
+    "routing_whole_trainings",
+    "claims",
+    "initialisations",
+)
 N_TRAIN = 2000
 N_TEST = 1000
 SIDE = 14  # of an image in the page; MNIST's is twice as long
@@ -45,26 +53,34 @@ DIGITS = 4  # of the means of T
 CLAIMS = {
     "primary-thirty-layers": "Thirty plain layers fail, thirty highway layers train.",
     "primary-past-1000": "More than a thousand layers train, and they are of use.",
-    "primary-gates-see-x": "Gates that see x are an important part of the computation.",
+    "primary-gates-see-x": "It is important that gates see what their layer gets.",
 }
 # On what the claim was tried
 TRIED = {
-    "primary-thirty-layers": "Digits; ten nets of each kind.",
-    "primary-past-1000": "Digits; ten nets of 1500 layers.",
-    "primary-gates-see-x": "Digits, and photos of 100 kinds. <b>Held</b> gates stay at their mean over the images;"
-    " <b>blind</b> ones never saw x.",
+    "primary-thirty-layers": "Ten nets of each kind, from small weights as in Race, read new digits.",
+    "primary-past-1000": "Ten nets of 1500 layers learn to read digits.",
+    "primary-gates-see-x": "Nets for digits, and for photos of 100 kinds. After training we <b>fix</b> each gate at its"
+    " mean. And we train others whose gates <b>never see</b> what their layer gets.",
 }
+# Why our verdict is what it is; {0} is the number of the first part
+WHY = {
+    "primary-thirty-layers": "{0} against {1}. But from their best start plain nets of thirty layers train, too.",
+    "primary-past-1000": "They train, and shut gates cost {2}. But nets of one layer read {3} more.",
+    "primary-gates-see-x": "To fix the gates does harm. But with gates that never see it nets read hardly fewer:"
+    " {2} on digits, {5} on photos.",
+}
+VERDICTS = {"reproduced": "it holds", "in part": "in part", "not reproduced": "it fails"}
 # Words of the claims' parts, in those of the scenes
 IN_SCENES = {
     "highway accuracy": "highway nets read",
     "plain accuracy": "plain nets read",
-    "accuracy lost": "blind gates read fewer",
-    "fall of the loss from first to last epoch": "fall of the loss in training",
-    "accuracy that closing all blocks costs": "fewer read, all gates shut",
-    "test accuracy − accuracy of one hidden layer": "more read than by one layer",
+    "accuracy lost": "gates never see it: fewer read",
+    "fall of the loss from first to last epoch": "fall of the error (loss) in training",
+    "accuracy that closing all blocks costs": "fewer read with all gates shut",
+    "test accuracy − accuracy of one hidden layer": "more read than with one layer",
     "test accuracy": "new digits read",
-    "rise of the error": "held gates add errors",
-    "log10 of loss static ÷ highway": "loss with blind gates",
+    "rise of the error": "fixed gates: more errors",
+    "log10 of loss static ÷ highway": "gates never see it: loss",
     ", MNIST": " (digits)",
     ", CIFAR-100": " (photos)",
 }
@@ -221,27 +237,23 @@ def claims_by_id() -> dict[str, dict]:
     return {row["id"]: row for row in record["trials"]}
 
 
-def claims_part() -> list[dict]:
-    """The claims that the reader judges: our verdict, and how many parts of the rule hold."""
+def verdicts_part() -> str:
+    """Our verdicts on the claims that the reader judges, as in the page's address."""
     rows = claims_by_id()
-    found = []
-    for id, claim in CLAIMS.items():
-        parts = rows[id]["parts"]
-        holding = f"{parts.count(True)} of {len(parts)} parts hold"
-        found.append({"claim": claim, "verdict": rows[id]["verdict"], "holding": holding})
-    return found
+    return "".join(str(list(VERDICTS).index(rows[id]["verdict"])) for id in CLAIMS)
 
 
 def claims_in_words() -> str:
     """A box for each claim, with its parts: the interval that was measured, and the bound that was asked for."""
     boxes = []
     rows = claims_by_id()
-    for id, claim in zip(CLAIMS, claims_part(), strict=True):
+    for id, claim in CLAIMS.items():
         row = rows[id]
         parts = [part_in_words(row, *part) for part in zip(row["tests"], row["parts"], strict=True)]
-        title = f"<noscript><p><b>{claim['claim']}</b></p></noscript>"
+        title = f'<p class="says" tabindex="-1">{claim}</p>'
         tried = f'<p class="tried">{TRIED[id]}</p>'
-        ours = f'<p class="ours">Ours: {claim["verdict"]}, {claim["holding"]}.</p>'
+        numbers = [numbers_of(test)["number"].lstrip("−") for test in row["tests"]]
+        ours = f'<p class="ours"><b>Ours: {VERDICTS[row["verdict"]]}.</b> {WHY[id].format(*numbers)}</p>'
         boxes.append(f'<div class="claim">{title}{tried}<ul>{"".join(parts)}</ul>{ours}</div>')
     return "\n".join(boxes)
 
@@ -249,7 +261,7 @@ def claims_in_words() -> str:
 def why_open(row: dict, test: dict) -> str:
     """Why a part is open, although its bar may lie on one side of the bound."""
     if "b_T of static gates lies at an end of its range" in row["ours"]:
-        return "bias at an end of its range"
+        return "our search for their best start ended at the edge of what it tried"
     if test["holds"] is not None:
         return "another part of the rule decides"
     low, high = test["interval"]
@@ -313,15 +325,18 @@ def name_of(test: dict) -> str:
 
 def part_in_words(row: dict, test: dict, holds: bool | None) -> str:
     """A part of a claim's rule: its mark, name and number; below them the interval as a bar, whose middle is the bound,
-    and the ends of both in words."""
+    and the ends of both in words.  A part that fails decides, or all do."""
     mark = {True: "✓", False: "✗", None: "?"}[holds]
     words = numbers_of(test)
     low, high = bar_of(test)
     bar = f'<span class="bar" style="--from: {50 + low:.1f}%; --wide: {high - low:.1f}%"><i></i></span>'
-    why = f"<b>open: {why_open(row, test)}</b>" if holds is None else ""
+    decides = holds is False or row["verdict"] == "reproduced"
+    why = "<b>decides</b>" if decides else ""
+    if holds is None:
+        why = f'<b class="open">undecided: {why_open(row, test)}</b>'
     below = f"<span>{words['interval']}</span><span>asked: {words['asked']}</span>{why}"
     name = f"<span>{mark}</span><span>{name_of(test)}</span><b>{words['number']}</b>"
-    return f'<li>{name}{bar}<span class="below">{below}</span></li>'
+    return f'<li{" class=decides" * decides}>{name}{bar}<span class="below">{below}</span></li>'
 
 
 def bar_of(test: dict) -> list[float]:
@@ -338,6 +353,12 @@ def power_of_ten(value: float) -> str:
     return f"{digit}&nbsp;&times;&nbsp;10<sup>{minus_signs(str(int(power)))}</sup>"
 
 
+def kind_of_starts(summary: list[dict], kind: str) -> dict[str, int]:
+    """From how many cells (weights, kind of H, depth) nets of a kind were trained, and in how many they learned."""
+    rows = [row for row in summary if row["row"] == "kind" and row["kind"] == kind]
+    return {name: sum(row[name] for row in rows) for name in ("cells", "proceed")}
+
+
 def words_from(record: dict) -> dict[str, str]:
     """The numbers within the page's text."""
     by_k = record["summary"]
@@ -351,6 +372,8 @@ def words_from(record: dict) -> dict[str, str]:
     plain = scenes["trials"][0]["towers"][0]  # the page's own net
     easy_T, hard_T = np.mean([trial["problem"]["mean_T"] for trial in scenes["trials"]], axis=0)
     cycles = load_results(ROOT / "experiments" / "results" / "routing_whole_trainings.json")["summary"]
+    starts = load_results(ROOT / "experiments" / "results" / "initialisations.json")["summary"]
+    highway_starts, plain_starts = (kind_of_starts(starts, kind) for kind in ("highway", "plain"))
     product, gated = (select(cycles, task="cycle", kind=kind)["accuracy"]["mean"] for kind in ("product", "both"))
     return {
         "plain_up": power_of_ten(plain["up"]),
@@ -369,6 +392,9 @@ def words_from(record: dict) -> dict[str, str]:
         "gated": f"{100 * gated:.0f}&nbsp;%",
         "free": f"{100 * free['test_accuracy']['mean']:.1f}&nbsp;%",
         "shut": f"{100 * shut['test_accuracy']['mean']:.1f}&nbsp;%",
+        "highway_starts": str(highway_starts["proceed"]),
+        "plain_starts": str(plain_starts["proceed"]),
+        "n_starts": str(plain_starts["cells"]),
         "claims": claims_in_words(),
     }
 
@@ -376,7 +402,7 @@ def words_from(record: dict) -> dict[str, str]:
 def whole_page() -> str:
     mnist = load_page_mnist()
     digits = digits_part(mnist)
-    data = {"digits": digits, "pointers": pointers_part(DeepNet.load(NET)), "claims": claims_part()}
+    data = {"digits": digits, "pointers": pointers_part(DeepNet.load(NET)), "verdicts": verdicts_part()}
     pictures = {
         "first_light": first_picture(digits[FIRST_DIGIT], dark=False),
         "first_dark": first_picture(digits[FIRST_DIGIT], dark=True),

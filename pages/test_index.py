@@ -385,14 +385,24 @@ def test_keys_lead_through_the_lesson(driver):
     assert shown(driver, "score()") == {"made": 2, "won": 1}
     marks = "[...document.querySelectorAll('#scenes a')].map(({ dataset }) => dataset.mark ?? '')"
     assert shown(driver, f"{marks}.join(' ').trim()") == "✓ ✗"  # the third was told without a bet
-    assert shown(driver, "$('unfinished').innerText") == "Not finished: Start Turn Pointers"
     wait_for(driver, "heading === null")  # it has scrolled there
     driver.execute_script("showScene('judge')")
-    press("1", "3")
-    assert shown(driver, "[state.verdicts, document.activeElement.closest('.claim').classList.contains('told')]") == [
-        "02-",
-        True,
+    claims = "claimBoxes().map(({ hidden }) => !hidden)"
+    press("1", "2")  # a claim that was judged is no question any more
+    assert shown(driver, f"[state.verdicts, document.activeElement.innerText, {claims}]") == [
+        "0--",
+        "Next claim",
+        [True, False, False],
     ]
+    press(Keys.ENTER)
+    assert shown(driver, f"[document.activeElement.className, {claims}]") == ["says", [False, True, False]]
+    press("3", " ", "2")
+    assert shown(driver, "[state.verdicts, $('spoken').textContent]") == [
+        "021",
+        f"You agree with 2 of 3. {shown(driver, 'claimBoxes()[2].querySelector(`.ours`).textContent')}",
+    ]
+    press(Keys.ENTER)
+    assert shown(driver, claims) == [True, True, True]
 
 
 @browser_only
@@ -406,10 +416,10 @@ def test_a_keyboard_chooses_a_cell_of_the_map_and_hears_its_loss(driver):
     assert shown(driver, "$('controls').contains(document.activeElement)")
     driver.find_element("id", "lever-cellBias").send_keys(Keys.END)
     driver.find_element("id", "lever-cellRate").send_keys(Keys.ARROW_LEFT)
-    assert shown(driver, "[chosenCell(), state.cellBias === Infinity, state.cellRate]") == ["11 2", True, 0.002]
+    assert shown(driver, "[chosenCell(), state.cellBias === Infinity, state.cellRate]") == [11 + 12 * 2, True, 0.002]
     driver.find_element("id", "act").send_keys(Keys.ENTER)
-    wait_for(driver, "maps.orthogonal.has('11 2')")
-    loss = shown(driver, "maps.orthogonal.get('11 2').loss.toFixed(2)")
+    wait_for(driver, "maps.orthogonal.has(35)")
+    loss = shown(driver, "maps.orthogonal.get(35).loss.toFixed(2)")
     wait_for(driver, f"$('spoken').textContent.includes('{loss}')")
     assert shown(driver, "maps.orthogonal.size") == 1  # the others wait for Play
 
@@ -431,8 +441,8 @@ def test_keys_can_be_turned_off(driver):
 def test_the_address_holds_the_state(driver):
     open_anew(driver, f"{FILE.as_uri()}#race&depth=50&b_T=-5&rate=7&ink={'0' * 97}f&{ALL_BETS}")
     wait_for(driver, "worker && runs.race && runs.race.portraits")
-    told = "[state.depth, state.b_T, state.rate, runs.race.about.depth, inkNow()[195], score().won]"
-    assert shown(driver, told) == [50, -5, 0.005, 50, 1, 6]  # no rate is 7
+    told = "[state.depth, state.b_T, state.rate, runs.race.about.depth, inkNow()[195], score().won, agreement()]"
+    assert shown(driver, told) == [50, -5, 0.005, 50, 1, 6, "You agree with 3 of 3."]  # no rate is 7
     assert shown(driver, "runs.race.isPlaying")  # what is told is played
     lever = driver.find_element("id", "lever-depth")
     lever.send_keys("\ue014")  # the right arrow

@@ -21,14 +21,22 @@ function makeChoices(question, choices, choose) {
     button.setAttribute("aria-pressed", "false");
     buttons.append(button);
   });
-  box.append(asks, buttons);
+  box.append(asks, buttons, document.createElement("p"));
   return box;
 }
 
+/* Marks the choice that was made, and the right one, once it may be told. */
+function showChoices(box, chosen, right, words) {
+  box.querySelectorAll("[aria-pressed]").forEach((button, i) => {
+    button.setAttribute("aria-pressed", i === chosen);
+    button.classList.toggle("right", i === right);
+  });
+  write(box.querySelector(".bet > div + p"), words);
+}
+
 function makeButton(words, press) {
-  const button = Object.assign(document.createElement("button"), { type: "button" });
+  const button = Object.assign(document.createElement("button"), { type: "button", onclick: press });
   write(button, words);
-  button.addEventListener("click", press);
   return button;
 }
 
@@ -44,21 +52,12 @@ function makeBets() {
     sectionOf(scene).querySelector(".answer").before(box);
     const tell = makeButton("Tell me", () => askAnswer(scene));
     tell.className = "tell";
-    box.lastChild.append(tell);
-    box.append(document.createElement("p"));
+    box.querySelector("div").append(tell);
     const onward = makeButton("to the controls", focusControls);
     onward.className = "unseen";
     box.after(onward);
   });
-  document.querySelectorAll("#texts .claim").forEach((place, i) => {
-    const box = makeChoices(DATA.claims[i].claim, VERDICTS, (choice) => {
-      set({ verdicts: replaced(state.verdicts, i, choice) });
-      showBets();
-    });
-    box.firstChild.after(place.querySelector(".tried"), place.querySelector("ul"));
-    box.append(place.querySelector(".ours"));
-    place.append(box);
-  });
+  makeClaims();
 }
 
 function bet(scene, i, choice) {
@@ -67,11 +66,12 @@ function bet(scene, i, choice) {
   prove(scene);
 }
 
-/* "✓ You were right."; "" before the answer, and for who did not bet. */
+/* "✓ You were right."; "" before a bet, and for who did not bet. */
 function verdictOn(scene) {
+  if (isOpen(scene)) return scene === state.scene && isPlaying() ? "Watch: it is being tried." : "Paused.";
   if (!isTold(scene) || betOf(scene) === null) return "";
   const { choices, right } = SCENES[scene].bet;
-  return markOf(scene) + (betOf(scene) === right ? " You were right." : ` You said: ${choices[betOf(scene)]}. It is: ${choices[right]}.`);
+  return markOf(scene) + (betOf(scene) === right ? " You were right." : ` No: ${choices[right]}.`);
 }
 
 /* Plays on the stage what the answer says. */
@@ -115,7 +115,7 @@ function tellAnswer(scene) {
   const [box, answer] = [".bet", ".answer"].map((name) => sectionOf(scene).querySelector(name));
   const { top } = box.getBoundingClientRect();
   const isSeen = top > 0 && top < innerHeight; // who reads on is not called back
-  if (isSeen && !isUpright.matches) answer.scrollIntoView({ behavior: calm.matches ? "auto" : "smooth", block: "nearest" });
+  if (isSeen && !isUpright.matches) (answer.querySelector("p") ?? answer).scrollIntoView({ behavior: calm.matches ? "auto" : "smooth", block: "nearest" });
   speak(answer.textContent);
   redraw();
 }
@@ -126,38 +126,12 @@ function tellWhatIsSettled() {
   if (isOpen(scene) && (SCENES[scene].bet.isSettled?.() ?? true)) tellAnswer(scene);
 }
 
-function trialInWords(scene) {
-  if (scene === state.scene && isPlaying()) return "Watch: it is being tried.";
-  const { step } = runs[scene === "sabotage" ? "bet" : scene] ?? {};
-  return step ? `Paused at step ${step}.` : "Paused.";
-}
-
 function showBets() {
   for (const scene of BETS) {
     const section = sectionOf(scene);
-    const { right } = SCENES[scene].bet;
-    const chosen = betOf(scene);
-    section.querySelectorAll(".bet button:not(.tell)").forEach((button, i) => {
-      button.setAttribute("aria-pressed", i === chosen);
-      button.classList.toggle("right", isTold(scene) && i === right);
-    });
+    showChoices(section, betOf(scene), isTold(scene) && SCENES[scene].bet.right, verdictOn(scene));
     document.querySelector(`#scenes [href="#${scene}"]`).dataset.mark = markOf(scene);
-    document.querySelector(`#unfinished [href="#${scene}"]`).hidden = isTold(scene);
-    const tell = section.querySelector(".tell");
-    tell.hidden = isTold(scene);
     section.classList.toggle("told", isTold(scene));
-    const says = section.querySelector(".bet > p:last-child");
-    write(says, isOpen(scene) ? trialInWords(scene) : verdictOn(scene));
   }
-  $("unfinished").hidden = BETS.every(isTold);
-  document.querySelectorAll("#texts .claim").forEach((box, i) => {
-    const { verdict, holding } = DATA.claims[i];
-    const yours = VERDICTS[state.verdicts[i]];
-    box.classList.toggle("told", Boolean(yours));
-    [...box.querySelectorAll("button")].forEach((button, k) => {
-      button.setAttribute("aria-pressed", VERDICTS[k] === yours);
-      button.classList.toggle("right", Boolean(yours) && VERDICTS[k] === verdict);
-    });
-    write(box.querySelector(".ours"), yours ? `Yours: ${yours}. Ours: ${verdict}, ${holding}.` : "");
-  });
+  showClaims();
 }

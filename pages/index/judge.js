@@ -1,8 +1,8 @@
 "use strict";
-/* Judge: the reader's verdicts on three claims beside ours.  What was measured and what the rule asks for is open; our
-   verdict is sealed until the reader has judged. */
+/* Judge: three claims, one after the other.  What was measured and what was asked is open; our verdict is sealed until
+   the reader has judged. */
 
-const VERDICTS = ["reproduced", "in part", "not reproduced"];
+const VERDICTS = ["it holds", "in part", "it fails"];
 const BETS = ["whisper", "race", "sabotage", "start", "turn", "pointers"];
 
 /* The reader's choice; null without one. */
@@ -27,14 +27,68 @@ function score() {
 SCENES.judge = {
   levers: [],
 
-  /* The claims' parts, large; page.css shows them here or in the text, where there is room. */
+  /* What was measured, large; page.css shows it here or in the text, where there is room. */
   draw() {
-    for (const claim of document.querySelectorAll("#texts .claim")) stage.held.append(claim.cloneNode(true));
+    for (const box of claimBoxes().filter(({ hidden }) => !hidden)) {
+      const copy = box.cloneNode();
+      copy.append(box.firstElementChild.cloneNode(true), box.querySelector("ul").cloneNode(true));
+      stage.held.append(copy);
+    }
   },
 
   caption() {
     const { made, won } = score();
     const bets = made ? `${won} of ${made} bets won (✓)` : "No bets made";
-    return `${bets}.`;
+    return `${bets}. ${agreement()}`;
   },
 };
+
+/* ---- Claims ---- */
+
+let judged = null; // the claim that was judged last, until the reader goes on
+const claimNow = () => judged ?? state.verdicts.indexOf("-"); // -1: all are shown
+const claimBoxes = () => [...document.querySelectorAll("#texts .claim")];
+const agrees = (i) => state.verdicts[i] === DATA.verdicts[i];
+
+function agreement() {
+  const made = state.verdicts.replaceAll("-", "").length;
+  return made ? `You agree with ${[0, 1, 2].filter(agrees).length} of ${made}.` : "";
+}
+
+function makeClaims() {
+  claimBoxes().forEach((box, i) => {
+    const choices = makeChoices(`Claim ${i + 1} of 3: what is your verdict?`, VERDICTS, (choice) => judge(i, choice));
+    choices.append(box.querySelector(".ours"), makeButton(i < 2 ? "Next claim" : "See all three", goOnJudging));
+    box.append(choices);
+  });
+}
+
+function judge(i, choice) {
+  if (state.verdicts[i] !== "-") return;
+  judged = i;
+  set({ verdicts: replaced(state.verdicts, i, choice) });
+  showBets();
+  const ours = claimBoxes()[i].querySelector(".ours");
+  speak(`${agreement()} ${ours.textContent}`);
+  ours.nextSibling.focus();
+}
+
+function goOnJudging() {
+  judged = null;
+  showBets();
+  redraw();
+  claimBoxes().find(({ hidden }) => !hidden).firstElementChild.focus();
+}
+
+function showClaims() {
+  const now = claimNow();
+  sectionOf("judge").classList.toggle("all", now < 0);
+  claimBoxes().forEach((box, i) => {
+    const verdict = state.verdicts[i];
+    const isJudged = verdict !== "-";
+    box.hidden = now >= 0 && now !== i;
+    box.classList.toggle("told", isJudged);
+    const words = now < 0 ? `You said: ${VERDICTS[verdict]}.` : agreement();
+    showChoices(box, Number(verdict), isJudged && Number(DATA.verdicts[i]), isJudged ? `${agrees(i) ? "✓" : "✗"} ${words}` : "");
+  });
+}

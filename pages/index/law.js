@@ -5,7 +5,5 @@
 
 const FACTORS = { program: Math.sqrt(1 / 3), glorot: 1, he: Math.SQRT2, orthogonal: 1 };
 
-const keptByBlock = (T, g) => Math.sqrt((1 - T) ** 2 + g ** 2 * T ** 2);
-
-/* log10 of what is left after so many blocks. */
-const decadesLeft = (T, g, depth) => depth * Math.log10(keptByBlock(T, g));
+/* log10 of what is left after so many blocks, r of it after each. */
+const decadesLeft = (T, g, depth) => depth * Math.log10(Math.hypot(1 - T, g * T));

@@ -3,43 +3,40 @@
    says of the start. */
 
 const COLUMNS = BIASES.length;
-const PLAIN_CELLS = RATES.map((_, row) => `${COLUMNS - 1} ${row}`);
+const CELLS = COLUMNS * RATES.length; // a cell has a number: its column + COLUMNS * its row
+const PLAIN_CELLS = RATES.map((_, row) => COLUMNS - 1 + COLUMNS * row);
 const LOSS_OF_GUESSING = Math.log(10);
 const LEARNS = 1.8; // the loss below which a net counts as learning after its 60 steps
 
-const maps = { orthogonal: new Map(), program: new Map() }; // {"column row": what the worker found}
+const maps = { orthogonal: new Map(), program: new Map() }; // {cell: what the worker found}
 const filling = { isPlaying: false, isWaiting: false, first: [] };
 
-const chosenCell = () => `${BIASES.indexOf(state.cellBias)} ${RATES.indexOf(state.cellRate)}`;
+const columnOf = (cell) => cell % COLUMNS;
+const rowOnMap = (cell) => Math.floor(cell / COLUMNS);
+const chosenCell = () => BIASES.indexOf(state.cellBias) + COLUMNS * RATES.indexOf(state.cellRate);
 
-function aboutCell(column, row) {
-  const net = column < COLUMNS - 1 ? { kind: "highway", b_T: BIASES[column] } : { kind: "plain", b_T: 0 };
-  return { ...small, nets: [net], init: state.weights, rate: RATES[row] };
+function aboutCell(cell) {
+  const b_T = BIASES[columnOf(cell)];
+  const net = b_T === Infinity ? { kind: "plain", b_T: 0 } : { kind: "highway", b_T };
+  return { ...small, nets: [net], init: state.weights, rate: RATES[rowOnMap(cell)] };
 }
 
 /* While the map plays, the cells in random order, so that the shape is seen early; those that were asked for come first. */
-function nextCell() {
-  const order = permutation(COLUMNS * RATES.length, uniformFrom(7)).map((i) => `${i % COLUMNS} ${Math.floor(i / COLUMNS)}`);
-  return [...filling.first, ...(filling.isPlaying ? order : [])].find((key) => !maps[state.weights].has(key));
-}
-
 function fillOn() {
-  const key = nextCell();
-  if (!key) filling.isPlaying = false;
+  const order = filling.isPlaying ? permutation(CELLS, uniformFrom(7)) : [];
+  const next = [...filling.first, ...order].find((cell) => !maps[state.weights].has(cell));
+  if (next === undefined) filling.isPlaying = false;
   redraw();
-  if (!key || !worker || filling.isWaiting || state.scene !== "start") return;
+  if (next === undefined || !worker || filling.isWaiting || state.scene !== "start") return;
   filling.isWaiting = true;
-  const [column, row] = key.split(" ").map(Number);
-  worker.postMessage({ cell: { key: `${state.weights} ${key}`, about: aboutCell(column, row) } });
+  worker.postMessage({ cell: { key: [state.weights, next], about: aboutCell(next) } });
 }
 
-function receiveCell({ cell, ...found }) {
-  const [weights, ...place] = cell.split(" ");
-  const key = place.join(" ");
-  maps[weights].set(key, found);
-  filling.first = filling.first.filter((other) => other !== key);
+function receiveCell({ cell: [weights, cell], ...found }) {
+  maps[weights].set(cell, found);
+  filling.first = filling.first.filter((other) => other !== cell);
   filling.isWaiting = false;
-  if (key === chosenCell()) speak(SCENES.start.caption());
+  if (cell === chosenCell()) speak(SCENES.start.caption());
   setTimeout(fillOn, PACE);
 }
 
@@ -63,50 +60,48 @@ SCENES.start = {
   layout() {
     const { width, height } = stage;
     const left = 60;
-    const law = height * (width > 560 ? 0.34 : 0.28);
+    const isWide = width > 560;
+    const law = height * (isWide ? 0.34 : 0.26);
     const wide = width - left - 4;
-    return { left, law, wide, cell: [wide / COLUMNS, (height - law - 72) / RATES.length], top: law + 32 };
+    return { left, law, isWide, wide, cell: [wide / COLUMNS, (height - law - 72) / RATES.length], top: law + 32 };
   },
 
   draw() {
-    const { left, law, wide, cell: [across, high], top } = this.layout();
+    const { left, law, isWide, wide, cell: [across, high], top } = this.layout();
     const cells = maps[state.weights];
-    const { paper, color } = stage.colors;
-    const ramps = { highway: stage.colors.gate, plain: ramp(paper, color("plain")) };
-    for (let column = 0; column < COLUMNS; column++) {
-      const look = column < COLUMNS - 1 ? "highway" : "plain";
-      for (let row = 0; row < RATES.length; row++) {
-        const found = cells.get(`${column} ${row}`);
-        const learned = found ? Math.sqrt(Math.max(0, 1 - found.loss / LOSS_OF_GUESSING)) || 0 : 0;
-        const place = [left + column * across + 1, top + (RATES.length - 1 - row) * high + 1, across - 2, high - 2];
-        stage.tile(`map ${column} ${row}`, place, 1, [found ? ramps[look][Math.round(learned * SHADES)] : stage.colors.plus[0]]);
-        if (found) stage.box(place, "cell");
-        const middle = [place[0] + place[2] / 2, place[1] + place[3] / 2];
-        if (found && isLearning(found)) stage.dot(...middle, "learns");
-        else if (found) stage.text(middle[0], middle[1] + 5, "×", "small faint", "middle");
-        if (chosenCell() === `${column} ${row}`) stage.box(place, "chosen");
-      }
+    const ramps = { highway: stage.colors.gate, plain: ramp(stage.colors.paper, stage.colors.color("plain")) };
+    for (let cell = 0; cell < CELLS; cell++) {
+      const look = columnOf(cell) < COLUMNS - 1 ? "highway" : "plain";
+      const found = cells.get(cell);
+      const learned = found ? Math.sqrt(Math.max(0, 1 - found.loss / LOSS_OF_GUESSING)) || 0 : 0;
+      const place = [left + columnOf(cell) * across + 1, top + (RATES.length - 1 - rowOnMap(cell)) * high + 1, across - 2, high - 2];
+      stage.tile(`map ${cell}`, place, 1, [found ? ramps[look][Math.round(learned * SHADES)] : stage.colors.plus[0]]);
+      if (found) stage.box(place, "cell");
+      const middle = [place[0] + place[2] / 2, place[1] + place[3] / 2];
+      if (found && isLearning(found)) stage.dot(...middle, "learns");
+      else if (found) stage.text(middle[0], middle[1] + 5, "×", "small faint", "middle");
+      if (chosenCell() === cell) stage.box(place, "chosen");
     }
     RATES.forEach((rate, row) => (row % 2 || high > 11) && stage.text(left - 6, top + (RATES.length - row - 0.5) * high + 4, rate, "small", "end"));
     const bottom = top + RATES.length * high;
-    for (let column = 0; column < COLUMNS - 1; column += stage.width > 560 ? 1 : 3) {
+    for (let column = 0; column < COLUMNS - 1; column += isWide ? 1 : 3) {
       const T = sigmoid(BIASES[column]);
       const words = T.toFixed(Math.min(T, 1 - T) < 0.02 ? 3 : 2).replace(/^0/, "");
       stage.text(left + (column + 0.5) * across, bottom + 16, words, "small", "middle");
     }
-    stage.text(left + wide, bottom + 16, "plain,", "small", "end");
-    stage.text(left + wide, bottom + 36, state.weights === "orthogonal" ? "weights keep lengths" : "small weights", "small", "end");
-    stage.text(left, bottom + 36, "T at the start →", "small");
-    stage.text(4, top - 6, "rate ↑", "small");
-    stage.text(left + wide, top - 6, `● learns: loss under ${LEARNS}; × does not`, "small", "end");
-    this.drawLaw(left, law, wide, across);
+    stage.text(left + wide, bottom + 16, "plain", "small", "end");
+    const [keep, replace] = isWide ? ["each layer keeps nearly all", "replaces nearly all"] : ["keeps all", "replaces all"];
+    stage.text(stage.width / 2, bottom + 36, `${keep} ← T at the start → ${replace}`, "small", "middle");
+    stage.text(4, top - 6, "rate ↑ larger steps", "small");
+    stage.text(left + wide, top - 6, `● learns${isWide ? ` (loss under ${LEARNS})` : ""}, × does not`, "small", "end");
+    this.drawLaw(this.layout());
   },
 
-  drawLaw(left, law, wide, across) {
+  drawLaw({ left, law, isWide, wide, cell: [across] }) {
     const ticks = [0, -5, -10].map((power) => [power, power ? `10${superscript(power)}` : "all"]);
     const { down } = stage.chart([left, 24, wide, law - 28], { from: 0, to: 1, ticks: [] }, { from: FLOOR, to: 0, ticks });
-    const what = stage.width > 560 ? "left after 30 layers, untrained; " : "";
-    stage.text(left, 12, `${what}line: predicted; ▲ signal, ▽ gradient: measured`, "small");
+    const what = isWide ? "what arrives through 30 untrained layers, predicted (line) and measured:" : "arrives: predicted (line),";
+    stage.text(isWide ? left : 4, 12, `${what} ▲ signal, ▽ gradient`, "small");
     const middle = (column) => left + (column + 0.5) * across;
     const points = Array.from({ length: 8 * COLUMNS - 7 }, (_, i) => {
       const bias = BIASES[0] + i / 8;
@@ -114,10 +109,9 @@ SCENES.start = {
       return [middle(i / 8), down(decadesLeft(T, FACTORS[state.weights], LAYERS))];
     });
     stage.line(points, "law");
-    for (const [key, { up, down: back }] of maps[state.weights]) {
-      const column = Number(key.split(" ")[0]);
-      stage.text(middle(column) - 5, down(Math.log10(up)) + 4, "▲", "mark", "middle");
-      stage.text(middle(column) + 5, down(Math.log10(back)) + 4, "▽", "mark", "middle");
+    for (const [cell, { up, down: back }] of maps[state.weights]) {
+      stage.text(middle(columnOf(cell)) - 5, down(Math.log10(up)) + 4, "▲", "mark", "middle");
+      stage.text(middle(columnOf(cell)) + 5, down(Math.log10(back)) + 4, "▽", "mark", "middle");
     }
   },
 
@@ -136,12 +130,12 @@ SCENES.start = {
     const net = state.cellBias === Infinity ? "Plain" : `From T = ${FIELDS.cellBias.say(state.cellBias)}`;
     const says = loss === undefined ? "not trained yet" : `loss ${loss.toFixed(2)} (a guess: 2.30)`;
     const trained = [...maps[state.weights].values()];
-    const learned = trained.filter(isLearning).length;
-    return `${net}, rate ${state.cellRate}: ${says}. Trained: ${trained.length} of ${COLUMNS * RATES.length}; ${learned} learn, ${trained.length - learned} do not.`;
+    const learn = trained.length ? ` ${trained.filter(isLearning).length} of ${trained.length} nets learn.` : "";
+    return `${net}, rate ${state.cellRate}: ${says}.${learn}`;
   },
 
   bet: {
-    question: "The last column has no way past, but orthogonal weights: weights that keep lengths. Does it learn?",
+    question: "No way past, but weights that keep lengths: does the last column learn?",
     choices: ["never", "at a low rate", "at a high rate"],
     right: 1,
     isSettled: () => PLAIN_CELLS.every((key) => maps.orthogonal.has(key)),

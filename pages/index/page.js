@@ -168,8 +168,8 @@ function makeLever(name) {
 /* What a lever shows: who draws has chosen no digit. */
 const seenOf = (name) => (name === "digit" && state.ink ? "" : state[name]);
 
-/* Levers are folded on a small screen alone, and T, which the first text asks for, nowhere. */
-const foldLevers = () => ($("fold").open = !isSmall.matches || state.scene === "whisper");
+/* Levers are folded on a small screen alone, and there not where the text asks for them. */
+const foldLevers = () => ($("fold").open = !isSmall.matches || ["whisper", "start"].includes(state.scene));
 
 /* Shows the state in the levers of the scene. */
 function showLevers() {
@@ -211,10 +211,10 @@ function go(by) {
   leadTo(next, calm.matches ? "auto" : "smooth");
 }
 
-/* The answers to the bet, or to the first claim, that is open. */
+/* The answers to the bet, or to the claim, that is open. */
 function choicesNow() {
-  const box = document.querySelector(`#${state.scene}:not(.told) > .bet, #${state.scene} .claim:not(.told) > .bet`);
-  return box ? [...box.querySelectorAll("button:not(.tell)")] : [];
+  const box = document.querySelector(`#${state.scene}:not(.told) > .bet, #${state.scene} .claim:not(.told):not([hidden]) > .bet`);
+  return box ? [...box.querySelectorAll("[aria-pressed]")] : [];
 }
 
 /* What keys do on this scene. */

@@ -31,7 +31,7 @@ function remake(name) {
   const about = ABOUT[name]();
   const before = runs[name];
   runs[name] = {
-    version: (before?.version ?? 0) + 1, about, portraits: before?.portraits, depth: before?.depth ?? about.depth, step: 0, until: name === "sabotage" ? TRAINED : PATIENCE,
+    version: (before?.version ?? 0) + 1, about, portraits: before?.portraits, depth: before?.depth ?? about.depth, step: 0, until: ["sabotage", "turn"].includes(name) ? TRAINED : PATIENCE,
     isPlaying: before?.isPlaying ?? false, isWaiting: false, stride: 1, cuts: [], closed: new Set(), cutsAt: name === "bet" ? TRAINED : null, read: about.nets.map(() => []),
   };
   ask(name, { make: about });

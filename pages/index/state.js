@@ -19,7 +19,7 @@ const FIELDS = {
   tower: { words: { yours: "yours", bet: "the bet’s" }, standard: "yours", label: "tower" },
   cutFrom: { from: 1, to: 30, step: 1, standard: 10, label: "from layer" },
   cutCount: { from: 1, to: 30, step: 1, standard: 3, label: "layers" },
-  weights: { words: { orthogonal: "keep lengths (orthogonal)", program: "small" }, standard: "orthogonal", label: "weights" },
+  weights: { words: { orthogonal: "keep lengths", program: "small" }, standard: "orthogonal", label: "weights" },
   cellBias: { values: BIASES, standard: -3, label: "T at the start", say: (bias) => (bias === Infinity ? "plain" : sigmoid(bias).toFixed(3)) },
   cellRate: { values: RATES, standard: 0.005, label: "rate" },
   block: { from: 0, to: 12, step: 1, standard: 12, label: "after layer" },

@@ -85,10 +85,6 @@ class Race {
     return right / labels.length;
   }
 
-  setRate(rate) {
-    for (const optimizer of this.optimizers) optimizer.rate = rate;
-  }
-
   /* From now on `count` blocks from number `from` on, counted from 1, carry nothing. */
   cut(from, count) {
     for (const net of this.nets) {

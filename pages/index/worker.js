@@ -51,7 +51,7 @@ async function work(packed) {
     }
     if (make) races[run] = new Race(make, train, test);
     const race = races[run];
-    if (rate) race.setRate(rate);
+    if (rate) race.optimizers.forEach((optimizer) => (optimizer.rate = rate));
     if (cut) race.cut(...cut);
     const records = Array.from({ length: steps ?? 0 }, () => race.step((race.steps + 1) % ACCURACY_EVERY === 0));
     const answer = { run, version, records };
