@@ -53,34 +53,35 @@ DIGITS = 4  # of the means of T
 CLAIMS = {
     "primary-thirty-layers": "Thirty plain layers fail, thirty highway layers train.",
     "primary-past-1000": "More than a thousand layers train, and they are of use.",
-    "primary-gates-see-x": "It is important that gates see what their layer gets.",
+    "primary-gates-see-x": "It matters that gates see the input of their layer.",
 }
 # On what the claim was tried
 TRIED = {
     "primary-thirty-layers": "Ten nets of each kind, from small weights as in Race, read new digits.",
     "primary-past-1000": "Ten nets of 1500 layers learn to read digits.",
     "primary-gates-see-x": "Nets for digits, and for photos of 100 kinds. After training we <b>fix</b> each gate at its"
-    " mean. And we train others whose gates <b>never see</b> what their layer gets.",
+    " mean. And we train others whose gates <b>never see</b> the input.",
 }
 # Why our verdict is what it is; {0} is the number of the first part
 WHY = {
     "primary-thirty-layers": "{0} against {1}. But from their best start plain nets of thirty layers train, too.",
     "primary-past-1000": "They train, and shut gates cost {2}. But nets of one layer read {3} more.",
-    "primary-gates-see-x": "To fix the gates does harm. But with gates that never see it nets read hardly fewer:"
+    "primary-gates-see-x": "To fix the gates does harm. But nets whose gates never see the input read hardly fewer:"
     " {2} on digits, {5} on photos.",
 }
+AT_ONCE = 4  # a claim with more parts shows only some of them
 VERDICTS = {"reproduced": "it holds", "in part": "in part", "not reproduced": "it fails"}
 # Words of the claims' parts, in those of the scenes
 IN_SCENES = {
     "highway accuracy": "highway nets read",
     "plain accuracy": "plain nets read",
-    "accuracy lost": "gates never see it: fewer read",
+    "accuracy lost": "gates that never see the input: fewer read",
     "fall of the loss from first to last epoch": "fall of the error (loss) in training",
     "accuracy that closing all blocks costs": "fewer read with all gates shut",
     "test accuracy − accuracy of one hidden layer": "more read than with one layer",
     "test accuracy": "new digits read",
     "rise of the error": "fixed gates: more errors",
-    "log10 of loss static ÷ highway": "gates never see it: loss",
+    "log10 of loss static ÷ highway": "gates that never see the input: loss",
     ", MNIST": " (digits)",
     ", CIFAR-100": " (photos)",
 }
@@ -250,12 +251,24 @@ def claims_in_words() -> str:
     for id, claim in CLAIMS.items():
         row = rows[id]
         parts = [part_in_words(row, *part) for part in zip(row["tests"], row["parts"], strict=True)]
+        first = leading_parts(row["parts"])
+        shown = "".join(parts[i] for i in first)
+        others = [part for i, part in enumerate(parts) if i not in first]
+        folded = f"<details><summary>{len(others)} more rows</summary><ul>{''.join(others)}</ul></details>" if others else ""
         title = f'<p class="says" tabindex="-1">{claim}</p>'
         tried = f'<p class="tried">{TRIED[id]}</p>'
         numbers = [numbers_of(test)["number"].lstrip("−") for test in row["tests"]]
         ours = f'<p class="ours"><b>Ours: {VERDICTS[row["verdict"]]}.</b> {WHY[id].format(*numbers)}</p>'
-        boxes.append(f'<div class="claim">{title}{tried}<ul>{"".join(parts)}</ul>{ours}</div>')
+        boxes.append(f'<div class="claim">{title}{tried}<ul>{shown}</ul>{folded}{ours}</div>')
     return "\n".join(boxes)
+
+
+def leading_parts(parts: list[bool | None]) -> list[int]:
+    """Which parts of a claim are shown at once: of many those that fail, and the first that holds."""
+    if len(parts) <= AT_ONCE:
+        return list(range(len(parts)))
+    failing = [i for i, holds in enumerate(parts) if holds is False]
+    return sorted([parts.index(True), *failing])
 
 
 def why_open(row: dict, test: dict) -> str:
@@ -324,27 +337,60 @@ def name_of(test: dict) -> str:
 
 
 def part_in_words(row: dict, test: dict, holds: bool | None) -> str:
-    """A part of a claim's rule: its mark, name and number; below them the interval as a bar, whose middle is the bound,
-    and the ends of both in words.  A part that fails decides, or all do."""
+    """A part of a claim's rule: its mark, name and number; below them the interval as a bar on a scale, on which the side
+    where the part holds is tinted.  A part that fails decides, or all do."""
     mark = {True: "✓", False: "✗", None: "?"}[holds]
     words = numbers_of(test)
-    low, high = bar_of(test)
-    bar = f'<span class="bar" style="--from: {50 + low:.1f}%; --wide: {high - low:.1f}%"><i></i></span>'
-    decides = holds is False or row["verdict"] == "reproduced"
-    why = "<b>decides</b>" if decides else ""
-    if holds is None:
-        why = f'<b class="open">undecided: {why_open(row, test)}</b>'
-    below = f"<span>{words['interval']}</span><span>asked: {words['asked']}</span>{why}"
-    name = f"<span>{mark}</span><span>{name_of(test)}</span><b>{words['number']}</b>"
-    return f'<li{" class=decides" * decides}>{name}{bar}<span class="below">{below}</span></li>'
+    decides, why = "", ""
+    if holds is False:
+        decides, why = " class=decides", "this row decides the verdict"
+    elif row["verdict"] == "reproduced":
+        decides, why = " class=decides", "every row must hold"
+    elif holds is None:
+        why = f"undecided: {why_open(row, test)}"
+    name = f"<span>{mark}</span><span>{name_of(test)} <em>{why}</em></span><b>{words['number']}</b>"
+    low, high = [f"{end:.3g}" for end in ends_in_words(test)]
+    asked = f"asked: <b>{words['asked']}</b><small>, measured: {words['interval']}</small>"
+    below = f"<span>{minus_signs(low)}</span><span>{asked}</span><span>{high}</span>"
+    return f'<li{decides}>{name}{bar_of(test)}<span class="below">{below}</span></li>'
 
 
-def bar_of(test: dict) -> list[float]:
-    """The interval's distances from the bound, the larger one 45; above zero is what the rule asks for."""
-    sign = -1 if test["rule"] == "below" else 1
-    distances = sorted(sign * (end - test["bounds"][0]) for end in test["interval"])
-    largest = max(abs(distance) for distance in distances)
-    return [45 * distance / largest for distance in distances]
+def bar_of(test: dict) -> str:
+    """The interval, the bound, and the side of the bound that the rule asks for."""
+    bottom, top = scale_of(test)
+    low, high, bound = [
+        100 * min(1, (value - bottom) / (top - bottom)) for value in (*test["interval"], test["bounds"][0])
+    ]
+    from_, to = (0, bound) if test["rule"] == "below" else (bound, 100)
+    side = f"--asked: {bound:.1f}%; --holds: {from_:.1f}%; --side: {to - from_:.1f}%"
+    return f'<span class="bar" style="--from: {low:.1f}%; --wide: {high - low:.1f}%; {side}"><i></i></span>'
+
+
+def scale_of(test: dict) -> tuple[float, float]:
+    """Round ends of a scale that holds zero, the interval and, not at an end, the bound."""
+    if unit_of(test) == " %":
+        return 0, 1
+    low, high = test["interval"]
+    bound = test["bounds"][0]
+    bottom = -rounded_up(1.1 * max(0, -low, -bound))
+    top = rounded_up(1.1 * max(0, high, bound))
+    if bound >= top:
+        top = -bottom
+    if bound <= bottom:
+        bottom = -top
+    return (bottom, min(1, top)) if unit_of(test) == " points" else (bottom, top)
+
+
+def rounded_up(value: float) -> float:
+    """The least of 1, 2, 3, 5 and 10 times a power of ten that is not below a value from 0 on."""
+    if value == 0:
+        return 0
+    power = 10 ** np.floor(np.log10(value))
+    return power * min(digit for digit in (1, 2, 3, 5, 10) if digit * power >= value)
+
+
+def ends_in_words(test: dict) -> list[float]:
+    return [in_words(test, end) for end in scale_of(test)]
 
 
 def power_of_ten(value: float) -> str:

@@ -29,14 +29,18 @@ SCENES.judge = {
 
   /* What was measured, large; page.css shows it here or in the text, where there is room. */
   draw() {
+    const isEnd = claimNow() < 0;
+    if (isEnd) stage.held.append(resultBox().querySelector(".score").cloneNode(true));
     for (const box of claimBoxes().filter(({ hidden }) => !hidden)) {
       const copy = box.cloneNode();
-      copy.append(box.firstElementChild.cloneNode(true), box.querySelector("ul").cloneNode(true));
+      const parts = isEnd ? [".says", ".bet > div + p", "ul"] : [".says", "ul"];
+      copy.append(...parts.map((part) => box.querySelector(part).cloneNode(true)));
       stage.held.append(copy);
     }
   },
 
   caption() {
+    if (claimNow() < 0) return "The address of this page holds your result.";
     const { made, won } = score();
     const bets = made ? `${won} of ${made} bets won (✓)` : "No bets made";
     return `${bets}. ${agreement()}`;
@@ -48,6 +52,7 @@ SCENES.judge = {
 let judged = null; // the claim that was judged last, until the reader goes on
 const claimNow = () => judged ?? state.verdicts.indexOf("-"); // -1: all are shown
 const claimBoxes = () => [...document.querySelectorAll("#texts .claim")];
+const resultBox = () => document.querySelector("#judge .result");
 const agrees = (i) => state.verdicts[i] === DATA.verdicts[i];
 
 function agreement() {
@@ -58,7 +63,7 @@ function agreement() {
 function makeClaims() {
   claimBoxes().forEach((box, i) => {
     const choices = makeChoices(`Claim ${i + 1} of 3: what is your verdict?`, VERDICTS, (choice) => judge(i, choice));
-    choices.append(box.querySelector(".ours"), makeButton(i < 2 ? "Next claim" : "See all three", goOnJudging));
+    choices.append(box.querySelector(".ours"), makeButton(i < 2 ? "Next claim" : "See your result", goOnJudging));
     box.append(choices);
   });
 }
@@ -77,12 +82,16 @@ function goOnJudging() {
   judged = null;
   showBets();
   redraw();
-  claimBoxes().find(({ hidden }) => !hidden).firstElementChild.focus();
+  [resultBox(), ...claimBoxes()].find(({ hidden }) => !hidden).firstElementChild.focus();
 }
 
 function showClaims() {
   const now = claimNow();
   sectionOf("judge").classList.toggle("all", now < 0);
+  resultBox().hidden = now >= 0;
+  const [predicted, agreed] = resultBox().querySelectorAll(".score b");
+  write(predicted, `${score().won} of ${BETS.length}`);
+  write(agreed, `${[0, 1, 2].filter(agrees).length} of 3`);
   claimBoxes().forEach((box, i) => {
     const verdict = state.verdicts[i];
     const isJudged = verdict !== "-";
