@@ -254,7 +254,9 @@ def claims_in_words() -> str:
         first = leading_parts(row["parts"])
         shown = "".join(parts[i] for i in first)
         others = [part for i, part in enumerate(parts) if i not in first]
-        folded = f"<details><summary>{len(others)} more rows</summary><ul>{''.join(others)}</ul></details>" if others else ""
+        folded = ""
+        if others:
+            folded = f"<details><summary>{len(others)} more rows</summary><ul>{''.join(others)}</ul></details>"
         title = f'<p class="says" tabindex="-1">{claim}</p>'
         tried = f'<p class="tried">{TRIED[id]}</p>'
         numbers = [numbers_of(test)["number"].lstrip("−") for test in row["tests"]]
@@ -337,8 +339,8 @@ def name_of(test: dict) -> str:
 
 
 def part_in_words(row: dict, test: dict, holds: bool | None) -> str:
-    """A part of a claim's rule: its mark, name and number; below them the interval as a bar on a scale, on which the side
-    where the part holds is tinted.  A part that fails decides, or all do."""
+    """A part of a claim's rule: its mark, name and number; below them the interval as a bar on a scale.  A part that
+    fails decides, or all do."""
     mark = {True: "✓", False: "✗", None: "?"}[holds]
     words = numbers_of(test)
     decides, why = "", ""
@@ -350,7 +352,7 @@ def part_in_words(row: dict, test: dict, holds: bool | None) -> str:
         why = f"undecided: {why_open(row, test)}"
     name = f"<span>{mark}</span><span>{name_of(test)} <em>{why}</em></span><b>{words['number']}</b>"
     low, high = [f"{end:.3g}" for end in ends_in_words(test)]
-    asked = f"asked: <b>{words['asked']}</b><small>, measured: {words['interval']}</small>"
+    asked = f"asked: <b>{words['asked']}</b> <small>measured: {words['interval']}</small>"
     below = f"<span>{minus_signs(low)}</span><span>{asked}</span><span>{high}</span>"
     return f'<li{decides}>{name}{bar_of(test)}<span class="below">{below}</span></li>'
 

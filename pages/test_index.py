@@ -74,6 +74,15 @@ def test_an_interval_of_points_ends_where_they_do():
     assert make_index.numbers_of(test) == words
 
 
+def test_a_bar_lies_on_the_side_of_the_bound_where_its_numbers_do():
+    test = {"names": ["plain accuracy"], "log10": False, "rule": "below", "bounds": [0.15], "interval": [0.1, 0.112]}
+    places = dict(re.findall(r"--(\w+): ([\d.]+)%", make_index.bar_of(test)))
+    assert places == {"from": "10.0", "wide": "1.2", "asked": "15.0", "holds": "0.0", "side": "15.0"}
+    gain = {"names": ["gain", "of"], "log10": False, "rule": "above", "bounds": [0], "interval": [-0.005, -0.002]}
+    assert make_index.scale_of(gain) == (-0.01, 0.01)  # the bound is not at its end
+    assert make_index.leading_parts([True, None, False, True, True, False]) == [0, 2, 5]
+
+
 def test_old_addresses_lead_to_scenes():
     for old in ("train", "pointers"):
         text = (FILE.parent / f"{old}.html").read_text()
@@ -382,7 +391,7 @@ def test_keys_lead_through_the_lesson(driver):
     press(Keys.ARROW_LEFT)
     press(Keys.ARROW_LEFT)
     assert shown(driver, "state.scene") == "whisper"
-    assert shown(driver, "score()") == {"made": 2, "won": 1}
+    assert shown(driver, "score()") == 1
     marks = "[...document.querySelectorAll('#scenes a')].map(({ dataset }) => dataset.mark ?? '')"
     assert shown(driver, f"{marks}.join(' ').trim()") == "✓ ✗"  # the third was told without a bet
     wait_for(driver, "heading === null")  # it has scrolled there
@@ -441,7 +450,7 @@ def test_keys_can_be_turned_off(driver):
 def test_the_address_holds_the_state(driver):
     open_anew(driver, f"{FILE.as_uri()}#race&depth=50&b_T=-5&rate=7&ink={'0' * 97}f&{ALL_BETS}")
     wait_for(driver, "worker && runs.race && runs.race.portraits")
-    told = "[state.depth, state.b_T, state.rate, runs.race.about.depth, inkNow()[195], score().won, agreement()]"
+    told = "[state.depth, state.b_T, state.rate, runs.race.about.depth, inkNow()[195], score(), agreement()]"
     assert shown(driver, told) == [50, -5, 0.005, 50, 1, 6, "You agree with 3 of 3."]  # no rate is 7
     assert shown(driver, "runs.race.isPlaying")  # what is told is played
     lever = driver.find_element("id", "lever-depth")
@@ -467,6 +476,26 @@ def test_every_scene_fits_and_is_accessible(driver, width, colors):
         assert scene == "judge" or shown(driver, f"{last_choice}.getBoundingClientRect().bottom") < height, scene
         assert shown(driver, "document.documentElement.scrollWidth") <= width, scene
         assert shown(driver, "$('caption').textContent.length") > 10
+
+
+@browser_only
+@together
+def test_a_new_class_starts_over_and_sees_no_answers(driver):
+    screenshots.look_as(driver, 1280, 900)
+    open_anew(driver, f"{FILE.as_uri()}#start&{ALL_BETS}")
+    answers = "[...document.querySelectorAll('#script span b')].filter((answer) => answer.checkVisibility()).length"
+    assert shown(driver, f"[isTold('start'), {answers}]") == [True, 0]
+    driver.execute_script("window.isOld = true")
+    driver.find_element("id", "new-class").click()
+    wait_for(driver, "!window.isOld && document.readyState === 'complete' && typeof told !== 'undefined' && worker")
+    assert shown(driver, "[state.bets, state.verdicts, told.size]") == ["------", "---", 0]
+    driver.find_element("id", "answers").click()
+    assert shown(driver, answers) == 8
+    open_anew(driver, f"{FILE.as_uri()}#script")  # as in a tab of its own
+    wait_for(driver, "worker")
+    assert shown(driver, f"[{answers}, getComputedStyle($('page')).visibility]") == [8, "hidden"]
+    driver.find_element("link text", "Race").click()
+    wait_for(driver, "state.scene === 'race' && getComputedStyle($('page')).visibility === 'visible'")
 
 
 @browser_only

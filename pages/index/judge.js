@@ -18,32 +18,24 @@ function markOf(scene) {
   return betOf(scene) === SCENES[scene].bet.right ? "✓" : "✗";
 }
 
-function score() {
-  const made = BETS.filter((scene) => isTold(scene) && betOf(scene) !== null);
-  const won = made.filter((scene) => markOf(scene) === "✓");
-  return { made: made.length, won: won.length };
-}
+const score = () => BETS.filter((scene) => markOf(scene) === "✓").length;
 
 SCENES.judge = {
   levers: [],
 
   /* What was measured, large; page.css shows it here or in the text, where there is room. */
   draw() {
-    const isEnd = claimNow() < 0;
-    if (isEnd) stage.held.append(resultBox().querySelector(".score").cloneNode(true));
-    for (const box of claimBoxes().filter(({ hidden }) => !hidden)) {
+    for (const box of boxesNow()) {
       const copy = box.cloneNode();
-      const parts = isEnd ? [".says", ".bet > div + p", "ul"] : [".says", "ul"];
-      copy.append(...parts.map((part) => box.querySelector(part).cloneNode(true)));
+      const parts = box.querySelectorAll(".score, .says, :scope > ul, .bet > div + p, .ours b");
+      copy.append(...[...parts].map((part) => part.cloneNode(true)));
       stage.held.append(copy);
     }
   },
 
   caption() {
     if (claimNow() < 0) return "The address of this page holds your result.";
-    const { made, won } = score();
-    const bets = made ? `${won} of ${made} bets won (✓)` : "No bets made";
-    return `${bets}. ${agreement()}`;
+    return `You predicted ${score()} of ${BETS.length} scenes (✓). ${agreement()}`;
   },
 };
 
@@ -52,7 +44,8 @@ SCENES.judge = {
 let judged = null; // the claim that was judged last, until the reader goes on
 const claimNow = () => judged ?? state.verdicts.indexOf("-"); // -1: all are shown
 const claimBoxes = () => [...document.querySelectorAll("#texts .claim")];
-const resultBox = () => document.querySelector("#judge .result");
+const resultBox = () => document.querySelector("#texts .result");
+const boxesNow = () => [resultBox(), ...claimBoxes()].filter(({ hidden }) => !hidden);
 const agrees = (i) => state.verdicts[i] === DATA.verdicts[i];
 
 function agreement() {
@@ -82,7 +75,7 @@ function goOnJudging() {
   judged = null;
   showBets();
   redraw();
-  [resultBox(), ...claimBoxes()].find(({ hidden }) => !hidden).firstElementChild.focus();
+  boxesNow()[0].firstElementChild.focus();
 }
 
 function showClaims() {
@@ -90,7 +83,7 @@ function showClaims() {
   sectionOf("judge").classList.toggle("all", now < 0);
   resultBox().hidden = now >= 0;
   const [predicted, agreed] = resultBox().querySelectorAll(".score b");
-  write(predicted, `${score().won} of ${BETS.length}`);
+  write(predicted, `${score()} of ${BETS.length}`);
   write(agreed, `${[0, 1, 2].filter(agrees).length} of 3`);
   claimBoxes().forEach((box, i) => {
     const verdict = state.verdicts[i];

@@ -6,6 +6,7 @@ const COLUMNS = BIASES.length;
 const CELLS = COLUMNS * RATES.length; // a cell has a number: its column + COLUMNS * its row
 const PLAIN_CELLS = RATES.map((_, row) => COLUMNS - 1 + COLUMNS * row);
 const LOSS_OF_GUESSING = Math.log(10);
+const GUESSING = `${LOSS_OF_GUESSING.toFixed(1)} = guessing`;
 const LEARNS = 1.8; // the loss below which a net counts as learning after its 60 steps
 
 const maps = { orthogonal: new Map(), program: new Map() }; // {cell: what the worker found}
@@ -61,13 +62,15 @@ SCENES.start = {
     const { width, height } = stage;
     const left = 60;
     const isWide = width > 560;
-    const law = height * (isWide ? 0.34 : 0.26);
+    const law = isTold("start") ? height * (isWide ? 0.34 : 0.26) : 0; // it comes with the answer
     const wide = width - left - 4;
     return { left, law, isWide, wide, cell: [wide / COLUMNS, (height - law - 72) / RATES.length], top: law + 32 };
   },
 
   draw() {
     const { left, law, isWide, wide, cell: [across, high], top } = this.layout();
+    if (this.hadLaw === 0 && law) stage.move(); // the map makes room for it
+    this.hadLaw = law;
     const cells = maps[state.weights];
     const ramps = { highway: stage.colors.gate, plain: ramp(stage.colors.paper, stage.colors.color("plain")) };
     for (let cell = 0; cell < CELLS; cell++) {
@@ -85,23 +88,20 @@ SCENES.start = {
     RATES.forEach((rate, row) => (row % 2 || high > 11) && stage.text(left - 6, top + (RATES.length - row - 0.5) * high + 4, rate, "small", "end"));
     const bottom = top + RATES.length * high;
     for (let column = 0; column < COLUMNS - 1; column += isWide ? 1 : 3) {
-      const T = sigmoid(BIASES[column]);
-      const words = T.toFixed(Math.min(T, 1 - T) < 0.02 ? 3 : 2).replace(/^0/, "");
-      stage.text(left + (column + 0.5) * across, bottom + 16, words, "small", "middle");
+      stage.text(left + (column + 0.5) * across, bottom + 16, FIELDS.cellBias.say(BIASES[column]), "small", "middle");
     }
     stage.text(left + wide, bottom + 16, "plain", "small", "end");
-    const [keep, replace] = isWide ? ["each layer keeps nearly all", "replaces nearly all"] : ["keeps all", "replaces all"];
-    stage.text(stage.width / 2, bottom + 36, `${keep} ← T at the start → ${replace}`, "small", "middle");
+    stage.text(stage.width / 2, bottom + 36, "a layer keeps more ← T at the start → replaces more", "small", "middle");
     stage.text(4, top - 6, "rate ↑ larger steps", "small");
-    stage.text(left + wide, top - 6, `● learns${isWide ? ` (loss under ${LEARNS})` : ""}, × does not`, "small", "end");
-    this.drawLaw(this.layout());
+    stage.text(left + wide, top - 6, `● learns${isWide ? ` (loss under ${LEARNS}; ${GUESSING})` : ""}, × does not`, "small", "end");
+    if (law) this.drawLaw(this.layout());
+    else stage.box([left + wide - across, top, across, RATES.length * high], "calls"); // the bet is on this column
   },
 
-  drawLaw({ left, law, isWide, wide, cell: [across] }) {
+  drawLaw({ left, law, wide, cell: [across] }) {
     const ticks = [0, -5, -10].map((power) => [power, power ? `10${superscript(power)}` : "all"]);
     const { down } = stage.chart([left, 24, wide, law - 28], { from: 0, to: 1, ticks: [] }, { from: FLOOR, to: 0, ticks });
-    const what = isWide ? "what arrives through 30 untrained layers, predicted (line) and measured:" : "arrives: predicted (line),";
-    stage.text(isWide ? left : 4, 12, `${what} ▲ signal, ▽ gradient`, "small");
+    stage.text(4, 12, "arrives at first: predicted (line), ▲ signal, ▽ gradient", "small");
     const middle = (column) => left + (column + 0.5) * across;
     const points = Array.from({ length: 8 * COLUMNS - 7 }, (_, i) => {
       const bias = BIASES[0] + i / 8;
@@ -128,14 +128,14 @@ SCENES.start = {
   caption() {
     const { loss } = maps[state.weights].get(chosenCell()) ?? {};
     const net = state.cellBias === Infinity ? "Plain" : `From T = ${FIELDS.cellBias.say(state.cellBias)}`;
-    const says = loss === undefined ? "not trained yet" : `loss ${loss.toFixed(2)} (a guess: 2.30)`;
+    const says = loss === undefined ? "not trained yet" : `loss ${loss.toFixed(2)} (${GUESSING})`;
     const trained = [...maps[state.weights].values()];
     const learn = trained.length ? ` ${trained.filter(isLearning).length} of ${trained.length} nets learn.` : "";
     return `${net}, rate ${state.cellRate}: ${says}.${learn}`;
   },
 
   bet: {
-    question: "No way past, but weights that keep lengths: does the last column learn?",
+    question: "The last column: plain nets, with no way past. But their first weights keep a signal’s size. Do they learn?",
     choices: ["never", "at a low rate", "at a high rate"],
     right: 1,
     isSettled: () => PLAIN_CELLS.every((key) => maps.orthogonal.has(key)),

@@ -61,10 +61,11 @@ function set(changes) {
   redraw();
 }
 
+const isScript = () => location.hash === "#script"; // the lesson alone, in a tab of its own
 let keeping = 0;
 function keepAddress() {
   clearTimeout(keeping);
-  keeping = setTimeout(() => history.replaceState(null, "", addressOf(state)), 200); // browsers limit how often
+  keeping = setTimeout(() => isScript() || history.replaceState(null, "", addressOf(state)), 200); // browsers limit how often
 }
 
 /* ---- The scene ---- */
@@ -354,6 +355,7 @@ function start() {
   $("act").addEventListener("click", () => SCENES[state.scene].act());
   $("back").addEventListener("click", focusBet);
   $("back").hidden = false;
+  $("new-class").addEventListener("click", () => setTimeout(() => location.reload())); // once its address is taken
   $("wipe").addEventListener("click", () => set({ ink: "0".repeat(PIXELS / 2) }));
   document.addEventListener("keydown", takeKey);
   document.addEventListener("focusin", follow);
@@ -371,7 +373,7 @@ function start() {
   $("first").remove();
   watchScrolling();
   window.addEventListener("hashchange", () => {
-    if (location.hash === "#ten-minutes") return; // the browser leads there
+    if (location.hash === "#ten-minutes" || isScript()) return; // the browser leads there
     const asked = takeAddress();
     if (location.hash.includes("&") && isOpen(asked)) tellAnswer(asked); // what was being tried leaves the stage
     state.scene = "";

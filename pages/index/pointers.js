@@ -172,10 +172,11 @@ SCENES.pointers = {
     const stands = ksShown().map((k) => {
       const answers = answersFor(k, problemNow(), isHeld());
       const block = standsFrom(answers);
-      if (block > state.block) return isAtEnd() ? "none" : "–";
-      return `${block}${argmax(answers.at(-1)) === answerTo(problemNow(), k) ? "" : " (wrong)"}`;
+      if (block > state.block) return `${isAtEnd() ? "never" : "not yet"} (k = ${k})`;
+      return `from layer ${block} (k = ${k}${argmax(answers.at(-1)) === answerTo(problemNow(), k) ? "" : ", wrong"})`;
     });
-    return `${isHeld() ? "Every gate is held at its mean. " : ""}The way is ${way}. For k = ${ksShown().join(", ")} the answer stands from layer ${stands.join(", ")}.`;
+    const says = stands.some((words) => words.startsWith("from")) ? `The answer stands ${stands.join(", ")}` : "No answer stands yet";
+    return `${isHeld() ? "Every gate is held at its mean. " : ""}The way is ${way}. ${says}.`;
   },
 
   bet: {
