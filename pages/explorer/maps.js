@@ -81,18 +81,16 @@ class Plot {
     this.grid.setAttribute("aria-label", isAnswered(play.act) ? `${this.label()}, block by block. ${HELP}` : CLIMB.label);
     const is_marked = isAnswered(play.act) || document.activeElement === this.grid;
     const has_cells = columnsOf(this) > 1;
-    if (is_marked && !has_cells) this.shadeRow(ctx, width, shown.block);
+    if (is_marked && !has_cells) {
+      ctx.fillStyle = css("zero");
+      ctx.fillRect(0, topOf(shown.block), width, rowHeight());
+    }
     if (!has_cells) drawGuess(ctx, width); // under the dots
     if (isAnswered(play.act)) this.paint(ctx, width);
-    else drawClimb(ctx, width);
+    else rows(ctx, width, 0, now.states.map((state) => Array.from(state)), signedColor(1));
     if (has_cells) drawGuess(ctx, width); // over the cells
     if (is_marked && has_cells) this.mark(ctx, width);
     this.drawStrip();
-  }
-
-  shadeRow(ctx, width, row) {
-    ctx.fillStyle = css("zero");
-    ctx.fillRect(0, topOf(row), width, rowHeight());
   }
 
   /* Frames the chosen block or unit. */
@@ -193,11 +191,6 @@ const SHOW = {
 function gatesShown() {
   const { values, color, first = 1, is_gate = false } = SHOW[shown.compare];
   return { values: values().map((row) => Array.from(row)), color, first, is_gate };
-}
-
-/* The map before a guess. */
-function drawClimb(ctx, width) {
-  rows(ctx, width, 0, now.states.map((state) => Array.from(state)), signedColor(1));
 }
 
 /* ---- The three maps ---- */

@@ -45,10 +45,7 @@ async function work(packed) {
   const races = {};
   self.onmessage = ({ data }) => {
     const { cell, run, version, make, rate, cut, steps, pixels } = data;
-    if (cell) {
-      self.postMessage({ cell: cell.key, ...trainedCell(cell.about, train, test) });
-      return;
-    }
+    if (cell) return self.postMessage({ cell: cell.key, ...trainedCell(cell.about, train, test) });
     if (make) races[run] = new Race(make, train, test);
     const race = races[run];
     if (rate) race.optimizers.forEach((optimizer) => (optimizer.rate = rate));

@@ -81,10 +81,7 @@ const norm = (a) => Math.sqrt(dot(a, a));
 
 /* C = A B^T, with A (rows, inner), B (columns, inner), C (rows, columns). */
 function product(C, A, B, rows, columns, inner) {
-  if (rows % 4 === 0 && columns % 4 === 0) {
-    productByFours(C, A, B, rows, columns, inner);
-    return;
-  }
+  if (rows % 4 === 0 && columns % 4 === 0) return productByFours(C, A, B, rows, columns, inner);
   for (let i = 0; i < rows; i++) {
     for (let j = 0; j < columns; j++) {
       let sum = 0;
