@@ -52,7 +52,7 @@ FIRST = (
     "docs/article/*.pdf",
 )
 NAVIGATION = {  # as in pages/shared/menu.html
-    "Highway networks": HOME,
+    "Highway networks": FRONT,
     "See": FRONT,
     "Read": "docs/article/article.md",
     "Check": "pages/claims.html",
@@ -345,6 +345,7 @@ def whole_page(page: Page, name: str) -> bytes:
 def browser_page(name: str) -> tuple[bytes, list[str]]:
     """A page that runs in the browser, with links to HTML; and the files that it links to."""
     text = (ROOT / name).read_text(encoding="utf-8")
+    text = text.replace('article.pdf" title="(a PDF)"', 'article.md"')  # a site has it as a page
     links = [target_of(link, name) for link in re.findall(r'<a href="([^"]+)"', text)]
     text = LINK.sub(lambda found: found[1] + link_to(target_of(found[2], name), name), text)
     text = TEXT_FILE.sub("", text)
