@@ -78,7 +78,7 @@ function verdictOn(scene) {
 function prove(scene) {
   showScene(scene);
   foldLevers();
-  $("picture").scrollIntoView({ block: isUpright.matches ? "start" : "nearest" });
+  $("picture").scrollIntoView({ block: "nearest" });
   SCENES[scene].bet.prove?.();
   showBets();
   redraw();

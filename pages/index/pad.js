@@ -3,6 +3,7 @@
    each of four greys. */
 
 const GREYS = 3; // the strongest
+const DRAW = 16; // pixels below it for its words
 let padPlaces = []; // where it stands on the stage
 
 /* The ink (PIXELS,), from 0 to 1, of the digit that is shown. */
@@ -38,7 +39,8 @@ function drawPad(place, name = "pad", isCalling = false) {
   stage.tile(name, place, SIDE, inkColors(inkNow()));
   stage.box(place, isCalling ? "pad calls" : "pad");
   stage.hold(...place);
-  if (!state.ink && place[2] > 80) stage.text(place[0] + place[2] / 2, place[1] + place[3] - 10, "draw your own", "small pen", "middle");
+  const [left, top, side] = place;
+  if (!state.ink) stage.text(left + side / 2, top + side + DRAW - 2, side > 80 ? "draw your own" : "draw", "small pen", "middle");
 }
 
 /* Draws with the pointer: the first stroke wipes what stood there. */

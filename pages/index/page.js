@@ -194,7 +194,7 @@ function scrollToScene(scene, behavior = "auto") {
   place.scrollIntoView({ behavior, block: "start" });
 }
 
-/* Opens a scene for who follows a link or a key; a link that kept the focus would keep the space key. */
+/* Opens a scene for who follows a link or a key. */
 function leadTo(scene, behavior) {
   showScene(scene);
   scrollToScene(scene, behavior);
@@ -237,7 +237,7 @@ function takeKey(event) {
   const key = event.key.toLowerCase();
   const isForPage = event.target.type === "range" && /^[1-4as ]$/.test(key);
   if (event.target.matches("input, select, textarea") && !isForPage) return;
-  if (key === " " && event.target.matches("button:not([aria-pressed='true']), summary, a")) return;
+  if (key === " " && event.target.matches("button:not([aria-pressed='true']), summary")) return;
   const actions = {
     arrowright: () => go(1),
     arrowleft: () => go(-1),

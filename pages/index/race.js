@@ -32,7 +32,7 @@ function remake(name) {
   const before = runs[name];
   runs[name] = {
     version: (before?.version ?? 0) + 1, about, portraits: before?.portraits, depth: before?.depth ?? about.depth, step: 0, until: ["sabotage", "turn"].includes(name) ? TRAINED : PATIENCE,
-    isPlaying: before?.isPlaying ?? false, isWaiting: false, stride: 1, cuts: [], closed: new Set(), cutsAt: name === "bet" ? TRAINED : null, read: about.nets.map(() => []),
+    ghost: before?.step ? before.read : before?.ghost, isPlaying: before?.isPlaying ?? false, isWaiting: false, stride: 1, cuts: [], closed: new Set(), cutsAt: name === "bet" ? TRAINED : null, read: about.nets.map(() => []),
   };
   ask(name, { make: about });
 }
@@ -97,14 +97,14 @@ const readNow = (run, k) => run.read[k].at(-1)?.[1];
 
 /* ---- Towers ---- */
 
-const arrivesInWords = (share) => (share > 1.005 ? `grew to ${percent(share)}` : `arrives: ${shareInWords(share)}`);
+const arrivesInWords = (share) => (share > 1.005 ? `grew to ${percent(share)}` : `${shareInWords(share)} arrives`);
 
 /* Draws the net number k of a run as tower `which`; returns where its row `layer` stands. */
 function drawTower(which, run, k, [left, top, width, height], name, look, hasPad = true) {
   const narrow = width < 330;
   const head = narrow ? 58 : 64; // pixels above a tower
   const pad = narrow ? 44 : 52;
-  const foot = hasPad ? pad + 12 : 24; // and below it
+  const foot = hasPad ? pad + 8 + DRAW : 24; // and below it
   const title = stage.text(left, top + 18, name, `strong ${look}`);
   if (!narrow) stage.text(left + title.getComputedTextLength() + 10, top + 18, EQUATIONS[look], "small");
   const wide = (width - 24) / 2;
@@ -130,15 +130,13 @@ function drawTower(which, run, k, [left, top, width, height], name, look, hasPad
     }
     if (portrait.gates) stage.box([left + wide + 7.5, rowTop(rows - 1), 9, high * run.depth], "strip");
     if (portrait.gates) stage.text(left + wide + 12, rowTop(0) + high + 6, "T", "small", "middle");
-    const [up, down] = [portrait.up, portrait.down].map(narrow ? shareInWords : arrivesInWords);
-    stage.text(left, top + head - 22, up, "small");
+    stage.text(left, top + head - 22, arrivesInWords(portrait.up), "small");
     stage.text(left, top + head - 6, "signal ↑", "small");
-    stage.text(right, rowTop(0) + high + 16, down, "small");
+    stage.text(left + width, rowTop(0) + high + 16, arrivesInWords(portrait.down), "small", "end");
     const says = `${narrow ? "says" : "is read as"} ${portrait.guess}`;
     const saysOne = narrow ? `always ${portrait.guess}` : `says ${portrait.guess} to every digit`;
     stage.text(hasPad ? left + pad + 6 : left, rowTop(0) + high + foot / 2 + 4, portrait.isOne ? saysOne : says, "small strong");
   }
-  if (!portrait) stage.text(left, top + head + 20, "computing …", "small faint");
   stage.text(right, top + head - 6, "↓ gradient", "small");
   if (hasPad) drawPad([left, rowTop(0) + high + 8, pad, pad], which ? "pad" : "pad 2");
   return { rowTop, high, left, wide, right };
@@ -151,15 +149,19 @@ function drawRead(run, names, looks, place) {
   const y = { from: 0, to: 1, ticks: [[CHANCE, "guess"], ...ticks.map((share) => [share, percent(share)])] };
   const { across, down } = stage.chart(place, x, y, `${run.until} steps`);
   stage.line([[across(0), down(CHANCE)], [across(run.until), down(CHANCE)]], "level");
+  const lineOf = (points) => points.filter(([step]) => step <= run.until).map(([step, share]) => [across(step), down(share)]);
+  run.ghost?.forEach((points) => stage.line(lineOf(points), "ghost"));
   for (const { step } of run.cuts) stage.line([[across(step), down(0)], [across(step), down(1)]], "cut-at");
   if (run.cuts.length) stage.text(across(run.cuts.at(-1).step), down(1) - 4, `${run.closed.size} cut`, "small", "middle");
   run.read.forEach((points, k) => {
-    stage.line(points.map(([step, share]) => [across(step), down(share)]), `line ${looks[k]}`);
+    stage.line(lineOf(points), `line ${looks[k]}`);
     if (!points.length) return;
     const [step, share] = points.at(-1);
     stage.dot(across(step), down(share), `end ${looks[k]}`, 4);
   });
-  if (names.length > 1 && place[2] > 300) names.forEach((name, k) => stage.text(across(0) + 20 + Math.min(110, 0.36 * place[2]) * k, down(0) + 16, `— ${name}`, `small ${looks[k]}`));
+  const named = names.length > 1 && place[2] > 300 ? names : [];
+  named.forEach((name, k) => stage.text(across(0) + 20 + 110 * k, down(0) + 16, `— ${name}`, `small ${looks[k]}`));
+  if (run.ghost) stage.text(across(0) + 20 + 110 * named.length, down(0) + 16, "— before", "small faint");
 }
 
 /* Two towers, and below them what each reads; on a small stage one pad beside that, so that the towers stay high. */
@@ -171,8 +173,8 @@ function drawPair(run, names, looks) {
   const each = (width - gap) / 2;
   const pad = hasPads ? 0 : chart + 12;
   names.forEach((name, k) => drawTower(k, run, k, [k * (each + gap), 0, each, height - chart - 32], name, looks[k], hasPads));
-  if (!hasPads) drawPad([0, height - pad, pad, pad]);
-  drawRead(run, names, looks, [pad + 48, height - chart - 20, width - pad - 52, chart]);
+  if (!hasPads) drawPad([0, height - pad - DRAW, pad, pad]);
+  drawRead(run, names, looks, [pad + 56, height - chart - 20, width - pad - 60, chart]);
 }
 
 function trainedFor({ step, until }) {
@@ -195,7 +197,8 @@ function playRace(values) {
 /* What a link such as #race&depth=5 asks for; bets and all else stay. */
 function tryOut(event) {
   event.preventDefault();
-  leadTo("race");
+  if (state.scene === "race") $("picture").scrollIntoView({ block: "nearest" });
+  else leadTo("race");
   playRace(stateOfAddress(event.currentTarget.hash));
 }
 
@@ -218,7 +221,7 @@ SCENES.race = {
   caption: () => captionOfPair(runs.race, SCENES.race.names()),
 
   bet: {
-    question: "Thirty layers, the same images, the same small weights. Which tower learns?",
+    question: "The same images, the same small weights. Which tower learns?",
     choices: ["highway", "plain", "both", "neither"],
     right: 0,
     isSettled: () => runs.race?.step >= PATIENCE,

@@ -95,11 +95,11 @@ SCENES.sabotage = {
     const isReady = run.step === TRAINED && !run.isPlaying;
     if (!last) return `${trainedFor(run)} New digits read: ${now}.${isReady ? " Now drag over the tower, or press Cut." : ""}`;
     const cut = `${run.closed.size} layer${run.closed.size === 1 ? "" : "s"} cut by step ${last.step}`;
-    return `${cut}. New digits read: ${percent(last.before)} before, ${percent(last.after)} just after, ${now} ${run.step - last.step} steps later.`;
+    return `${cut}. New digits read: ${percent(last.before)} before, ${percent(last.after)} just after; after ${run.step - last.step} more steps: ${now}.`;
   },
 
   bet: {
-    question: "The bet cuts eight neighbouring layers at step 100. How much does the net read 200 steps later?",
+    question: "Suppose eight neighbouring layers are cut at step 100. How much does the net read 200 steps later?",
     choices: ["it guesses", "half as much", "nearly as much"],
     right: 2,
     isSettled: () => runs.bet?.step >= TRAINED + HEALING,

@@ -44,11 +44,15 @@ class Stage {
     this.tiles.set(name, { place, columns, colors, says });
   }
 
-  /* The words on the cell at a place. */
+  /* The words on the cell at a place; it gets a frame. */
   wordsAt(x, y) {
+    this.pointed?.remove();
     for (const { place: [left, top, width, height], columns, says } of this.tiles.values()) {
-      const column = Math.floor(((x - left) * columns) / width);
-      if (says && column >= 0 && column < columns && y >= top && y < top + height) return says(column);
+      const wide = width / columns;
+      const column = Math.floor((x - left) / wide);
+      if (!says || column < 0 || column >= columns || y < top || y >= top + height) continue;
+      this.pointed = this.box([left + column * wide, top, wide, height], "chosen");
+      return says(column);
     }
   }
 

@@ -6,6 +6,7 @@ const SIDE = 14; // of a digit, in pixels
 const PIXELS = SIDE * SIDE;
 const LAYERS = 30;
 const FLOOR = -10; // the lower end of an axis of shares, as a power of ten
+const LEAST = 1 / (1 + FACTORS.program ** 2); // the T at which the law leaves least
 
 const HOP = 75; // milliseconds that a new digit takes for a layer
 const rooms = [];
@@ -113,7 +114,7 @@ SCENES.whisper = {
     const lines = number.split(/(?<=×) /); // a small one in two
     const size = side / (gridNow()[1] === 3 ? 2.2 : 3) / (lines.length > 1 && gridNow()[1] === 3 ? 1.5 : 1);
     lines.forEach((line, i) => (stage.text(x, y + side / 2 + (i - lines.length + 1) * size, line, "strong").style.fontSize = `${size}px`));
-    stage.text(x, y + side / 2 + 18, top < LAYERS ? "layers" : "is left", "small");
+    stage.text(x, y + side / 2 + 18, top < LAYERS ? "layers" : "size left", "small");
     for (let row = 1; row < gridNow()[1]; row++) {
       const [left, above] = tilePlace(row * gridNow()[0]);
       stage.text(left + side / 2, above + side + 6, "▲", "mark", "middle");
@@ -128,23 +129,30 @@ SCENES.whisper = {
   /* The digit at the bottom, and beside it what was left for each T that was tried. */
   drawValley(now, isThere) {
     const below = gridNow()[1] * tileSide();
-    const room = stage.height - below - 12;
+    const room = stage.height - below - 12 - DRAW;
     const pad = Math.min(room, 0.38 * stage.width);
     const isDrawn = state.ink || isTold("whisper"); // first the pad calls the finger, then the chart
     drawPad([0, below + 8, pad, pad], "pad", isThere && !isDrawn);
-    const place = [pad + 64, below + 12, stage.width - pad - 80, room - 32];
+    const place = [pad + 64, below + 12, stage.width - pad - 80, room + DRAW - 32];
     const ticks = (stage.height > 420 ? [0, -2, -4, -6, -8, -10] : [0, -5, -10]).map((power) => [power, power ? `10${superscript(power)}` : "all"]);
-    stage.text(place[0] + place[2], place[1] + 16, "what is left", "small", "end");
+    stage.text(place[0] + place[2], place[1] + 16, "size left", "small", "end");
     this.chart = place;
     const { across, down } = stage.chart(place, { from: 0, to: 1, ticks: [[0, "T = 0"], [0.25, "¼"], [0.5, "½"], [0.75, "¾"], [1, "1"]] }, { from: FLOOR, to: 0, ticks });
+    const isPassed = Math.min(...visited.keys()) < LEAST && Math.max(...visited.keys()) > LEAST;
+    if (isPassed) visited.set(LEAST, leftAt(LEAST));
     const tried = [...visited.keys()].sort((one, other) => one - other);
+    if (isPassed) {
+      stage.dot(across(LEAST), down(Math.log10(visited.get(LEAST))), "here", 5);
+      stage.text(across(LEAST) - 12, down(FLOOR) - 8, `least: T = ${LEAST.toFixed(2)}`, "small pen", "end");
+    }
     const lineOf = (leftFor) => tried.map((T) => [across(T), down(leftFor(T))]);
     stage.line(lineOf((T) => Math.log10(visited.get(T))), "been");
     if (isTold("whisper")) stage.line(lineOf((T) => decadesLeft(T, FACTORS.program, LAYERS)), "law");
     const here = [across(state.T), down(Math.log10(now))];
     const isCalling = isThere && isDrawn && tried.length < 4;
     stage.dot(...here, isCalling ? "here calls" : "here", 7);
-    if (isCalling) stage.text(here[0] + 14, here[1] + 30, "drag T →", "small pen");
+    const [aside, words, anchor] = state.T > 0.5 ? [-14, "← drag T", "end"] : [14, "drag T →", "start"];
+    if (isCalling) stage.text(here[0] + aside, here[1] + 30, words, "small pen", anchor);
   },
 
   /* A drag along the chart sets T. */
@@ -158,12 +166,13 @@ SCENES.whisper = {
   },
 
   caption() {
-    const arrives = this.left === undefined ? "" : `: the size of what arrives is ${shareInWords(this.left)}`;
-    return `Each of ${LAYERS} layers replaces ${percent(state.T)} of what it gets, and passes the rest on unchanged${arrives}.`;
+    const arrives = this.left === undefined ? "" : ` Size left: ${shareInWords(this.left)}.`;
+    if (state.T === 1) return `Each of ${LAYERS} layers replaces all that it gets by a mix: nothing is kept, and what arrives is mix alone.${arrives}`;
+    return `Each of ${LAYERS} layers replaces ${percent(state.T)} of what it gets by a mix, and passes the rest on unchanged.${arrives}`;
   },
 
   bet: {
-    question: "At T = 0.05 each layer replaces a twentieth. How much is left after thirty?",
+    question: "Each layer replaces 5 % of what it gets (T = 0.05). How much is left after thirty?",
     choices: ["95 %", "60 %", "20 %", "nothing"],
     right: 2,
     isSettled: () => climbedNow() === LAYERS,
