@@ -230,7 +230,6 @@ function keysNow() {
 }
 
 const focusControls = () => $("controls").querySelector("button:not([hidden]), input, select")?.focus();
-const focusBet = () => sectionOf(state.scene).querySelector(".bet button").focus();
 
 function takeKey(event) {
   if (event.altKey || event.ctrlKey || event.metaKey || !$("keys").checked) return; // a shortcut of the browser
@@ -353,7 +352,7 @@ function start() {
   $("play").addEventListener("click", togglePlay);
   $("again").addEventListener("click", () => remake(nameNow()));
   $("act").addEventListener("click", () => SCENES[state.scene].act());
-  $("back").addEventListener("click", focusBet);
+  $("back").addEventListener("click", () => sectionOf(state.scene).querySelector(".bet button").focus());
   $("back").hidden = false;
   $("new-class").addEventListener("click", () => setTimeout(() => location.reload())); // once its address is taken
   $("wipe").addEventListener("click", () => set({ ink: "0".repeat(PIXELS / 2) }));

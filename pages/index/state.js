@@ -47,12 +47,12 @@ function valueOf(name, text) {
 }
 
 /* "#race&depth=50" -> the state; what is not understood is left out.  A scene alone, as in the page's own links, changes
-   nothing else; no address takes back a bet. */
+   nothing else; no address takes back a bet, or a digit that was drawn. */
 function stateOfAddress(hash) {
   const [scene, ...parts] = hash.replace(/^#/, "").split("&");
   const place = FORMER[scene] ?? scene;
-  const { bets, verdicts } = state;
-  const asked = { ...(parts.length ? { ...STANDARD, bets, verdicts } : state), scene: Object.hasOwn(SCENES, place) ? place : "whisper" };
+  const { bets, verdicts, digit, ink } = state;
+  const asked = { ...(parts.length ? { ...STANDARD, bets, verdicts, digit, ink } : state), scene: Object.hasOwn(SCENES, place) ? place : "whisper" };
   for (const [name, text] of new URLSearchParams(parts.join("&"))) {
     const known = name === "bets" ? text.slice(0, BETS.length) : text; // there was a seventh
     const value = Object.hasOwn(FIELDS, name) ? valueOf(name, known) : undefined;
