@@ -42,6 +42,7 @@ RECORDS = (
     "why_plain_fails",
     "shut_gates",
     "routing_whole_trainings",
+    "depth_on_demand",
     "claims",
     "initialisations",
 )
@@ -407,6 +408,11 @@ def kind_of_starts(summary: list[dict], kind: str) -> dict[str, int]:
     return {name: sum(row[name] for row in rows) for name in ("cells", "proceed")}
 
 
+def share_right(summary: list[dict], **which) -> str:
+    """The share of answers that the nets of a row have right: "91 %"."""
+    return f"{100 * select(summary, **which)['accuracy']['mean']:.0f}&nbsp;%"
+
+
 def words_from(record: dict) -> dict[str, str]:
     """The numbers within the page's text."""
     by_k = record["summary"]
@@ -420,9 +426,9 @@ def words_from(record: dict) -> dict[str, str]:
     plain = scenes["trials"][0]["towers"][0]  # the page's own net
     easy_T, hard_T = np.mean([trial["problem"]["mean_T"] for trial in scenes["trials"]], axis=0)
     cycles = load_results(ROOT / "experiments" / "results" / "routing_whole_trainings.json")["summary"]
+    steps = load_results(ROOT / "experiments" / "results" / "depth_on_demand.json")["summary"]
     starts = load_results(ROOT / "experiments" / "results" / "initialisations.json")["summary"]
     highway_starts, plain_starts = (kind_of_starts(starts, kind) for kind in ("highway", "plain"))
-    product, gated = (select(cycles, task="cycle", kind=kind)["accuracy"]["mean"] for kind in ("product", "both"))
     return {
         "plain_up": power_of_ten(plain["up"]),
         "plain_down": power_of_ten(plain["down"]),
@@ -436,8 +442,12 @@ def words_from(record: dict) -> dict[str, str]:
         "blocks": f"{', '.join(first)} and {last}",
         "held": f"{min(held)} to {max(held)}&nbsp;%",
         "n_test": str(record["settings"]["n_test"]),
-        "product": f"{100 * product:.1f}&nbsp;%",
-        "gated": f"{100 * gated:.0f}&nbsp;%",
+        "product": share_right(cycles, task="cycle", kind="product"),
+        "gated": share_right(cycles, task="cycle", kind="both"),
+        "few_steps": share_right(steps, level="pointer-1", kind="shallow", depth=3),
+        "shallow": share_right(steps, level="pointer-2", kind="shallow", depth=3),
+        "deep": share_right(steps, level="pointer-2", kind="full", depth=18),
+        "deep_residual": share_right(steps, level="pointer-2", kind="residual", depth=18),
         "free": f"{100 * free['test_accuracy']['mean']:.1f}&nbsp;%",
         "shut": f"{100 * shut['test_accuracy']['mean']:.1f}&nbsp;%",
         "highway_starts": str(highway_starts["proceed"]),

@@ -457,8 +457,6 @@ def test_the_address_holds_the_state(driver):
     lever.send_keys("\ue014")  # the right arrow
     wait_for(driver, "location.hash.includes('depth=55') && runs.race.depth === 55")
     assert shown(driver, "state.scene") == "race"  # within a lever an arrow turns it
-    old = "(({ scene, bets }) => [scene, bets])(stateOfAddress('#gate&unit=5&bets=2021210'))"
-    assert shown(driver, old) == ["pointers", "202121"]
 
 
 @browser_only

@@ -32,8 +32,6 @@ function centred(ink) {
 /* The ink as the nets see it; while a line is drawn it stays below the finger. */
 const inkSeen = () => (state.ink && !drawing ? centred(inkNow()) : inkNow());
 
-const pixelsNow = () => Array.from(inkSeen(), (value) => 2 * value - 1);
-
 function drawPad(place, name = "pad", isCalling = false) {
   padPlaces.push(place);
   stage.tile(name, place, SIDE, inkColors(inkNow()));

@@ -25,6 +25,7 @@ function draw() {
   stage.clear();
   SCENES[state.scene].draw();
   stage.finish();
+  if (wasPlaying && !isPlaying()) pointed = null; // a pointer that rests does not hide what came out
   showCaption();
   if (wasPlaying && !isPlaying()) speakCaption();
   wasPlaying = isPlaying();
@@ -44,7 +45,7 @@ function describe() {
 }
 
 /* What the pointed cell holds, or the state of the scene. */
-const showCaption = () => write($("caption"), (pointed && stage.wordsAt(...pointed)) ?? SCENES[state.scene].caption());
+const showCaption = () => write($("caption"), (isPlaying() ? null : pointed && stage.wordsAt(...pointed)) ?? SCENES[state.scene].caption());
 
 /* Changes settings, and what follows from them. */
 function set(changes) {

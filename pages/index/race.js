@@ -7,7 +7,6 @@ const PATIENCE = 300; // steps of a race
 const WIDTH = 16; // units of a layer
 const CHANCE = 0.1;
 const runs = {}; // {name: a race}; its name is that of its scene, or "bet"
-const EQUATIONS = { plain: "y = H", residual: "y = x + H", highway: "y = T H + (1 − T) x", shut: "y = x" };
 
 const shared = { width: WIDTH, seed: 1 };
 const small = { ...shared, depth: 30, init: "program", rate: 0.005 };
@@ -45,7 +44,8 @@ function makeMissing() {
 function ask(name, question) {
   const run = runs[name];
   run.isWaiting = true;
-  worker?.postMessage({ run: name, version: run.version, pixels: pixelsNow(), ...question });
+  const pixels = Array.from(inkSeen(), (ink) => 2 * ink - 1);
+  worker?.postMessage({ run: name, version: run.version, pixels, ...question });
 }
 
 function receiveRace({ run: name, version, records, accuracies, portraits }) {
@@ -105,8 +105,7 @@ function drawTower(which, run, k, [left, top, width, height], name, look, hasPad
   const head = narrow ? 58 : 64; // pixels above a tower
   const pad = narrow ? 44 : 52;
   const foot = hasPad ? pad + 8 + DRAW : 24; // and below it
-  const title = stage.text(left, top + 18, name, `strong ${look}`);
-  if (!narrow) stage.text(left + title.getComputedTextLength() + 10, top + 18, EQUATIONS[look], "small");
+  stage.text(left, top + 18, name, `strong ${look}`);
   const wide = (width - 24) / 2;
   stage.text(left + width, top + 22, percent(readNow(run, k)), "number", "end");
   if (!narrow) stage.text(left + width, top + 40, "of new digits are read", "small", "end");
@@ -167,7 +166,7 @@ function drawRead(run, names, looks, place) {
 /* Two towers, and below them what each reads; on a small stage one pad beside that, so that the towers stay high. */
 function drawPair(run, names, looks) {
   const { width, height } = stage;
-  const chart = height > 480 ? 96 : 48;
+  const chart = height > 420 ? 110 : 48;
   const hasPads = width > 560 && height > 360;
   const gap = width > 560 ? 48 : 16;
   const each = (width - gap) / 2;

@@ -2,7 +2,6 @@
 /* What a reader can set.  The address holds the scene and all that differs from its standard: #race&depth=50. */
 
 const DATA = JSON.parse(document.getElementById("data").textContent);
-const FORMER = { gate: "pointers" }; // scenes of old addresses, and where they are now
 const SCENES = {}; // by name, in the order of the page; the files of the scenes fill it
 const RATES = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1];
 const BIASES = [-6, -5, -4, -3, -2, -1, 0, 1, 2, 3, 4, Infinity]; // of the map's nets; at the last T is 1: the plain net
@@ -50,12 +49,10 @@ function valueOf(name, text) {
    nothing else; no address takes back a bet, or a digit that was drawn. */
 function stateOfAddress(hash) {
   const [scene, ...parts] = hash.replace(/^#/, "").split("&");
-  const place = FORMER[scene] ?? scene;
   const { bets, verdicts, digit, ink } = state;
-  const asked = { ...(parts.length ? { ...STANDARD, bets, verdicts, digit, ink } : state), scene: Object.hasOwn(SCENES, place) ? place : "whisper" };
+  const asked = { ...(parts.length ? { ...STANDARD, bets, verdicts, digit, ink } : state), scene: Object.hasOwn(SCENES, scene) ? scene : "whisper" };
   for (const [name, text] of new URLSearchParams(parts.join("&"))) {
-    const known = name === "bets" ? text.slice(0, BETS.length) : text; // there was a seventh
-    const value = Object.hasOwn(FIELDS, name) ? valueOf(name, known) : undefined;
+    const value = Object.hasOwn(FIELDS, name) ? valueOf(name, text) : undefined;
     if (value !== undefined) asked[name] = value;
   }
   return asked;

@@ -13,6 +13,7 @@ const rooms = [];
 const SWEEP = 3000; // milliseconds that T takes from 0 to 1
 let sweep = null; // {began, then}: while T is swept, and where it goes after that
 const visited = new Map(); // {T: what was left of this digit}, of all T that the finger has been at
+let lastT = STANDARD.T; // in the picture before
 let begun = -Infinity; // when the digit set out
 
 /* A new digit climbs layer by layer; one that is being drawn is seen on all of them. */
@@ -47,6 +48,11 @@ function climb(digit, T) {
 /* The share of a digit that is left after so many layers. */
 const shareOf = (states, layer) => norm(states[layer]) / norm(states[0]) || 0;
 const leftAt = (T) => shareOf(climb(inkSeen(), T), LAYERS);
+
+/* Tries the T between two: from picture to picture a finger passes many. */
+function tryBetween(one, other) {
+  for (let i = Math.ceil(50 * Math.min(one, other)); i <= 50 * Math.max(one, other); i++) visited.set(i / 50, leftAt(i / 50));
+}
 
 /* Tiles in a row, and rows: at least one place is left, for what arrives. */
 const gridNow = () => (stage.width > 1.3 * stage.height ? [11, 3] : [8, 4]);
@@ -85,9 +91,7 @@ SCENES.whisper = {
     const isOver = gone > 1 || calm.matches;
     state.T = isOver ? then : Math.round(100 * gone) / 100;
     if (isOver) sweep = null;
-    if (isOver && norm(inkSeen())) { // a busy machine draws fewer T than the clock passes
-      for (let i = 0; i <= 50; i++) visited.set(i / 50, leftAt(i / 50));
-    }
+    if (isOver && norm(inkSeen())) tryBetween(0, 1);
     keepAddress();
     showLevers();
     redraw();
@@ -108,7 +112,11 @@ SCENES.whisper = {
     const now = shareOf(states, top);
     const isCovered = T === STANDARD.T && !isTold("whisper") && !isOpen("whisper"); // the bet is on it
     this.left = top === LAYERS && !isCovered ? now : undefined; // not while it climbs
-    if (top === LAYERS && now) visited.set(T, now);
+    if (top === LAYERS && now) {
+      tryBetween(lastT, T);
+      visited.set(T, now);
+      lastT = T;
+    }
     const [x, y, side] = tilePlace(LAYERS + 1);
     const number = top < LAYERS ? String(top) : isCovered ? "?" : shareInWords(now);
     const lines = number.split(/(?<=×) /); // a small one in two
@@ -139,12 +147,12 @@ SCENES.whisper = {
     this.chart = place;
     const { across, down } = stage.chart(place, { from: 0, to: 1, ticks: [[0, "T = 0"], [0.25, "¼"], [0.5, "½"], [0.75, "¾"], [1, "1"]] }, { from: FLOOR, to: 0, ticks });
     const isPassed = Math.min(...visited.keys()) < LEAST && Math.max(...visited.keys()) > LEAST;
-    if (isPassed) visited.set(LEAST, leftAt(LEAST));
-    const tried = [...visited.keys()].sort((one, other) => one - other);
     if (isPassed) {
+      visited.set(LEAST, leftAt(LEAST));
       stage.dot(across(LEAST), down(Math.log10(visited.get(LEAST))), "here", 5);
       stage.text(across(LEAST) - 12, down(FLOOR) - 8, `least: T = ${LEAST.toFixed(2)}`, "small pen", "end");
     }
+    const tried = [...visited.keys()].sort((one, other) => one - other);
     const lineOf = (leftFor) => tried.map((T) => [across(T), down(leftFor(T))]);
     stage.line(lineOf((T) => Math.log10(visited.get(T))), "been");
     if (isTold("whisper")) stage.line(lineOf((T) => decadesLeft(T, FACTORS.program, LAYERS)), "law");

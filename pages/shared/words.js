@@ -6,12 +6,9 @@ const unbroken = (text) => {
   return with_units.replace(/ ([=+<>×−→]) /g, "\u00a0$1\u00a0");
 };
 
-/* The parts of a text; every second one is a subscript. */
-const partsOf = (text) => unbroken(text).split(/_(T)/);
-
 /* Shows a text in an element.  What is shown already stays as it is, so that a reader may select it. */
 function write(element, text) {
-  const parts = partsOf(text);
+  const parts = unbroken(text).split(/_(T)/); // every second one is a subscript
   if (element.textContent === parts.join("")) return;
   element.replaceChildren(...parts.map((part, i) => {
     if (i % 2 === 0) return part;
