@@ -996,6 +996,8 @@ class Settings:
             raise InputError(f"seed must be at least 0 and less than 2^63, not {self.seed}")
         if not abs(self.gate_bias) < 1e30:
             raise InputError(f"gate_bias must be finite, not {self.gate_bias}")
+        if self.dtype not in ("float32", "float64"):
+            raise InputError(f"dtype must be float32 or float64, not {self.dtype}")
 
 
 DEFAULTS = Settings()
