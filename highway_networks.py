@@ -1197,7 +1197,7 @@ def run_one(
     final numbers.  What the JSON has beside its runs is left out: n_train, n_test, clip and dtype.
 
     `changes` are settings by name: run_one("plain", depth=10, epochs=2).  The seed draws n_train
-    and n_test images of MNIST.  `data` is used whole, unless n_train or n_test is among the changes.
+    and n_test images of MNIST.  `data` is used whole, but for an n_train or n_test among the changes.
     `save` names a file for the trained net; it is not written if the run diverges.  DeepNet explains
     activation and init."""
     start = time.perf_counter()
@@ -1207,7 +1207,8 @@ def run_one(
     if data is None:
         data = subset(load_mnist(), settings.seed, settings.n_train, settings.n_test)
     elif changes.keys() & {"n_train", "n_test"}:
-        data = subset(data, settings.seed, settings.n_train, settings.n_test)
+        n_train = changes.get("n_train", len(data.x_train))
+        data = subset(data, settings.seed, n_train, changes.get("n_test", len(data.x_test)))
     net = DeepNet(
         data.x_train.shape[1], data.n_classes, settings.hidden, settings.depth, block, settings.seed,
         activation=activation, init=init, gate_bias=settings.gate_bias, dtype=settings.dtype,
