@@ -1620,6 +1620,8 @@ def train_all(tasks: list[dict], jobs: int) -> list[dict]:
 def run_pairs(planned: list[Settings], data: Dataset, jobs=1, quiet=True, save=None) -> list[dict]:
     """Trains a highway and a plain net for each of the planned Settings, `jobs` nets at a time, and
     prints how each ends.  Returns the pairs as the JSON holds them."""
+    if save and len(planned) > 1:
+        raise InputError(f"--save writes one net, and {len(planned)} pairs are planned")
     tasks = []
     for settings in planned:
         images = subset(data, settings.seed, settings.n_train, settings.n_test)
@@ -1646,8 +1648,6 @@ def train_pairs(args) -> None:
     seeds = args.seeds or [args.seed]
     depths = args.depths or [args.depth]
     planned = [replace(settings, seed=seed, depth=depth) for seed in seeds for depth in depths]
-    if args.save and len(planned) > 1:
-        raise InputError(f"--save writes one net, and {len(planned)} pairs are planned")
     data = load_mnist(args.data_dir)
     path = path_of_record(args, settings, data)
     if not args.no_save:
