@@ -212,7 +212,7 @@ class Block(Named):
         """Writes layer.dz and the gradients of the block's own parameters.  Returns what is
         carried, the part of dx beside Wᵀ dz, or None if nothing is.
 
-        dy = dL/dy may be overwritten; it is layer.dy or, where nothing is carried, perhaps layer.dx.
+        dy = dL/dy may be overwritten.  Where nothing is carried, it may be the array layer.dx.
         layer.dz_H and layer.z_H are one array: take the activation's slope before you write dz_H."""
         raise NotImplementedError
 
@@ -621,8 +621,8 @@ class DeepNet(FixedNames):
     def block_backward(self, layer: LayerArrays, dy: np.ndarray) -> np.ndarray:
         """dy = dL/dy -> dL/dx; writes dL/dW and dL/db to net.grad.
 
-        dy must be the array layer.dy or, in a block that carries nothing, layer.dx.  The result is
-        again one of them: the dy of the layer below.  Call block_forward(layer) first."""
+        Call block_forward(layer) first.  Write the topmost dy into layer.dy.  Any other dy is what
+        this returned for the block above: layer.dy where blocks carry, else layer.dx."""
         carried = self.block.backward(layer, dy)
         dot(layer.W_transposed, layer.dz, layer.dx_1)  # (hidden + 1, rows) (rows, N): W_Hᵀ dz_H + W_Tᵀ dz_T
         dx = layer.dx
