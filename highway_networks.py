@@ -212,7 +212,7 @@ class Block(Named):
         """Writes layer.dz and the gradients of the block's own parameters.  Returns what is
         carried, the part of dx beside Wᵀ dz, or None if nothing is.
 
-        dy = dL/dy may be overwritten; it is layer.dy or, where nothing is carried, perhaps layer.dx.
+        dy = dL/dy may be overwritten.  Where nothing is carried, it may be the array layer.dx.
         layer.dz_H and layer.z_H are one array: take the activation's slope before you write dz_H."""
         raise NotImplementedError
 
@@ -621,8 +621,8 @@ class DeepNet(FixedNames):
     def block_backward(self, layer: LayerArrays, dy: np.ndarray) -> np.ndarray:
         """dy = dL/dy -> dL/dx; writes dL/dW and dL/db to net.grad.
 
-        dy must be the array layer.dy or, in a block that carries nothing, layer.dx.  The result is
-        again one of them: the dy of the layer below.  Call block_forward(layer) first."""
+        Call block_forward(layer) first.  Write the topmost dy into layer.dy.  Any other dy is what
+        this returned for the block above: layer.dy where blocks carry, else layer.dx."""
         carried = self.block.backward(layer, dy)
         dot(layer.W_transposed, layer.dz, layer.dx_1)  # (hidden + 1, rows) (rows, N): W_Hᵀ dz_H + W_Tᵀ dz_T
         dx = layer.dx
@@ -996,6 +996,8 @@ class Settings:
             raise InputError(f"seed must be at least 0 and less than 2^63, not {self.seed}")
         if not abs(self.gate_bias) < 1e30:
             raise InputError(f"gate_bias must be finite, not {self.gate_bias}")
+        if self.dtype not in ("float32", "float64"):
+            raise InputError(f"dtype must be float32 or float64, not {self.dtype}")
 
 
 DEFAULTS = Settings()
@@ -1195,7 +1197,7 @@ def run_one(
     final numbers.  What the JSON has beside its runs is left out: n_train, n_test, clip and dtype.
 
     `changes` are settings by name: run_one("plain", depth=10, epochs=2).  The seed draws n_train
-    and n_test images of MNIST.  `data` is used whole, unless n_train or n_test is among the changes.
+    and n_test images of MNIST.  `data` is used whole, but for an n_train or n_test among the changes.
     `save` names a file for the trained net; it is not written if the run diverges.  DeepNet explains
     activation and init."""
     start = time.perf_counter()
@@ -1205,7 +1207,8 @@ def run_one(
     if data is None:
         data = subset(load_mnist(), settings.seed, settings.n_train, settings.n_test)
     elif changes.keys() & {"n_train", "n_test"}:
-        data = subset(data, settings.seed, settings.n_train, settings.n_test)
+        n_train = changes.get("n_train", len(data.x_train))
+        data = subset(data, settings.seed, n_train, changes.get("n_test", len(data.x_test)))
     net = DeepNet(
         data.x_train.shape[1], data.n_classes, settings.hidden, settings.depth, block, settings.seed,
         activation=activation, init=init, gate_bias=settings.gate_bias, dtype=settings.dtype,
@@ -1617,6 +1620,8 @@ def train_all(tasks: list[dict], jobs: int) -> list[dict]:
 def run_pairs(planned: list[Settings], data: Dataset, jobs=1, quiet=True, save=None) -> list[dict]:
     """Trains a highway and a plain net for each of the planned Settings, `jobs` nets at a time, and
     prints how each ends.  Returns the pairs as the JSON holds them."""
+    if save and len(planned) > 1:
+        raise InputError(f"--save writes one net, and {len(planned)} pairs are planned")
     tasks = []
     for settings in planned:
         images = subset(data, settings.seed, settings.n_train, settings.n_test)
@@ -1643,8 +1648,6 @@ def train_pairs(args) -> None:
     seeds = args.seeds or [args.seed]
     depths = args.depths or [args.depth]
     planned = [replace(settings, seed=seed, depth=depth) for seed in seeds for depth in depths]
-    if args.save and len(planned) > 1:
-        raise InputError(f"--save writes one net, and {len(planned)} pairs are planned")
     data = load_mnist(args.data_dir)
     path = path_of_record(args, settings, data)
     if not args.no_save:

@@ -162,7 +162,7 @@ def products(read) -> Iterator[Product]:
         if page.shots:
             for shot in page.shots:
                 yield photograph(shot, screenshots.INDEX_PAGE, partial(screenshots.picture_of_scene, shot.stem))
-            yield product_of_page(page, read)  # with these pictures
+            yield product_of_page(page, read)  # again: it shows these pictures
     for path, picture in screenshots.PICTURES.items():
         yield photograph(path, picture.page, partial(screenshots.picture_of, picture))
 

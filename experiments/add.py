@@ -74,8 +74,9 @@ def with_runs(question, results: dict, path: Path, record: dict) -> dict:
 def with_added(earlier: dict, record: dict) -> dict:
     """A question's new record, with the runs that were added to its earlier results.
 
-    A run that the question has now trained itself is left out.  Raises InputError for an added run
-    that does not fit the new trials: then it must be added anew, or given up."""
+    A run is left out that the question has now trained itself, whole where it had been stopped.
+    Raises InputError for an added run that does not fit the new trials: then it must be added anew,
+    or given up."""
     trials = {group: [*runs] for group, runs in record["trials"].items()}
     n_kept = 0
     for group, runs in earlier["trials"].items():

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 import highway_networks as hn
-from experiments.shared_trials.headline_nets import BEST_PLAIN, GATES_SHUT, NO_BLOCKS, images, make
+from experiments.shared_trials.headline_nets import BEST_PLAIN, GATES_SHUT, HIGHWAY, NO_BLOCKS, images, make
 
 NETS = {  # {kind: what headline_nets.make() calls it, and the start of its weights}
-    "highway": {"control": "a highway net"},
+    "highway": {"control": HIGHWAY},
     "shut gates": {"control": GATES_SHUT},
     "no blocks": {"control": NO_BLOCKS},
     "plain, program's start": {"control": BEST_PLAIN, "start": "program"},

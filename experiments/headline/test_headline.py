@@ -145,7 +145,7 @@ def test_the_headline_net_is_trained_as_highway_networks_trains_it():
     settings = hn.Settings(seed=1, depth=4, epochs=1, n_train=256, n_test=100)
     data = hn.subset(hn.load_mnist(), 1, 256, 100)
     run = hn.run_one("highway", settings, data)
-    result = headline_nets.trial({**SETTING, "control": "the headline's net"})
+    result = headline_nets.trial({**SETTING, "control": headline_nets.HIGHWAY})
     assert result["test_accuracy"] == run["final_test_acc"]
     assert result["loss"] == pytest.approx(run["final_train_loss"], rel=1e-4)
     assert result["mean_T"] == pytest.approx(run["final_T_per_layer"], rel=1e-3)
@@ -155,6 +155,12 @@ def test_an_untrained_net_guesses():
     result = headline_nets.trial({**SETTING, "control": headline_nets.UNTRAINED})
     assert result["test_accuracy"] < 0.3
     assert result["loss"] == pytest.approx(np.log(10), rel=0.05)
+
+
+@pytest.mark.parametrize("misspelt", [{"control": "shut gates"}, {"control": headline_nets.HIGHWAY, "start": "he"}])
+def test_no_other_control_or_start_is_made(misspelt):
+    with pytest.raises(ValueError, match="no control"):
+        headline_nets.make({**SETTING, **misspelt})
 
 
 # ---- Picture --------------------------------------------------------------------------------------

@@ -19,7 +19,9 @@ GATES_SHUT = "a net whose gates stay shut"
 RANDOM_GATES = "a net of random gates"
 UNTRAINED = "an untrained net"
 BEST_PLAIN = "a plain net with its best start"
+HIGHWAY = "a highway net"  # the headline's own
 CONTROLS = (NO_BLOCKS, GATES_SHUT, RANDOM_GATES, UNTRAINED, BEST_PLAIN)
+STARTS = ("program", "glorot", "orthogonal")
 
 
 @functools.lru_cache(maxsize=3)
@@ -45,6 +47,8 @@ def make(setting: dict) -> hn.DeepNet:
     data = fully_connected.data_of(setting)
     settings = hn.Settings(seed=setting["seed"], depth=setting["depth"])
     start = setting.get("start", "program")
+    if control not in (HIGHWAY, *CONTROLS) or start not in STARTS:
+        raise ValueError(f"there is no control {control!r} with the start {start!r}")
     net = hn.DeepNet(
         data.x_train.shape[1],
         data.n_classes,

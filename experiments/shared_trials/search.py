@@ -59,14 +59,7 @@ def drawn(sample, kind, runner) -> list[dict]:
         "n_train": settings["n_train"],
         "n_test": settings["n_test"],
     }
-    trials = []
-    for k in range(settings["trials"]):
-        # its names come first: the key in the log depends on their order
-        setting = dict(sample(kind, k, runner))
-        for name, value in common.items():
-            setting.setdefault(name, value)
-        trials.append(setting)
-    return trials
+    return [{**common, **sample(kind, k, runner)} for k in range(settings["trials"])]
 
 
 def two_best(ranked_settings: list[dict], settings: dict) -> list[dict]:

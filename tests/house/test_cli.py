@@ -31,6 +31,7 @@ def test_the_json_and_the_output_of_a_pair_of_runs(tmp_path, data_set):
     assert record["data_sha256"] == hn.load_mnist(data_set).sha256
     [pair] = record["runs"]
     assert (pair["depth"], pair["seed"]) == (3, 0)
+    assert pair["wallclock_sec"] == pair["highway"]["wallclock_sec"] + pair["plain"]["wallclock_sec"]
     assert pair["highway"]["history"]["test_acc"][-1] == pair["highway"]["final_test_acc"]
     assert pair["highway"]["gate_bias"] == -1.5
     assert set(os.listdir(tmp_path)) == {"shapes", "new.json"}
@@ -77,6 +78,7 @@ def test_a_loss_above_that_of_guessing_is_recorded(tmp_path, data_set):
 BAD = [
     "--seed 9223372036854775808",
     "--save other.npz",
+    "--save new.npz --seeds 0,1",
     "--out new.json --save ./new.json",
     "--lr nan",
     "--n-train 301",
@@ -157,3 +159,8 @@ def test_a_net_is_saved_and_replaces_another(tmp_path, data_set):
         assert process.returncode == 0, process.stderr
         net = hn.DeepNet.load(path)
         assert (net.block.name, net.depth) == ("highway", depth)
+
+
+def test_nets_of_several_pairs_do_not_replace_each_other(tmp_path):
+    with pytest.raises(hn.InputError, match="one net, and 2 pairs"):
+        hn.run_pairs([hn.DEFAULTS, hn.DEFAULTS], None, save=tmp_path / "net.npz")

@@ -83,5 +83,6 @@ def test_a_learning_curve_of_own_data_draws_as_many_as_it_names():
     named = train_small(data=data_of(), seed=1, n_train=20, n_test=10)
     assert named["history"] == train_small(data=drawn, seed=1)["history"]
     assert named["history"] != train_small(data=data_of(), seed=1)["history"]
-    with pytest.raises(ValueError):
-        train_small(data=data_of(), n_train=20)
+    for named in ({"n_train": 20}, {"n_test": 5}):
+        drawn = hn.subset(data_of(), 1, **{"n_train": 30, "n_test": 10, **named})
+        assert train_small(data=data_of(), seed=1, **named)["history"] == train_small(data=drawn, seed=1)["history"]

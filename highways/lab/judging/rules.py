@@ -70,8 +70,7 @@ def keep(
     tests = KEPT.get()
     if tests is None:
         return
-    is_constant = np.ndim(values) == 0
-    if is_constant:  # so that "values" is a sample: c - b > bound is b - c < -bound
+    if np.ndim(values) == 0:  # a constant c: for c - b > bound the ledger has b - c < -bound
         values, baseline = baseline, values
         bounds = tuple(-bound for bound in bounds)
         rule = {"above": "below", "below": "above"}[rule]

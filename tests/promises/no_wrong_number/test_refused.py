@@ -365,6 +365,7 @@ def test_a_loss_or_optimiser_that_cannot_train_is_refused(chosen):
         {"clip": 0.0},
         {"gate_bias": math.nan},
         {"gate_bias": -math.inf},
+        {"dtype": "int8"},
     ],
 )
 def test_settings_that_no_run_can_have_are_refused(setting):

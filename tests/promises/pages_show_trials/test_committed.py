@@ -9,7 +9,7 @@ import pytest
 from conftest import ROOT
 
 from docs import publish
-from experiments import committed, judging
+from experiments import committed, find_question, judging
 from experiments.study import COMMANDS
 from highways.files import InputError, read_json
 from highways.records import RESULTS, RUN, check_contents, path_of, record_bytes, with_digest
@@ -203,6 +203,14 @@ def test_results_of_another_experiment_or_budget_are_not_judged(tmp_path):
         (results / f"{RESULT}.json").write_text(json.dumps(with_digest({**record, **change})))
         with pytest.raises(InputError):
             judging.read_results(tmp_path)
+
+
+def test_results_with_added_runs_have_the_other_settings_of_the_budget():
+    record = record_of("table1")
+    question = find_question("table1")
+    judging.check_budget(question, record)
+    with pytest.raises(InputError, match="recipe_epochs"):
+        judging.check_budget(question, {**record, "settings": {**record["settings"], "recipe_epochs": 1}})
 
 
 def test_a_ledger_that_was_edited_or_judged_other_results_is_refused(committed_as):
