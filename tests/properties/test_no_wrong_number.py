@@ -132,7 +132,8 @@ def test_a_net_answers_right_or_refuses(drawn):
     half(
         st.tuples(finite(["float32", "float64"], 2, 3), labels(2, 2)),
         st.tuples(
-            any_array(st.sampled_from([(2, 3), (1, 3), (3,), (2, 1)])),
+            # complex logits have several right losses: logarithms are known but for 2 pi i
+            any_array(st.sampled_from([(2, 3), (1, 3), (3,), (2, 1)])).filter(lambda x: x.dtype.kind != "c"),
             any_array(st.sampled_from([(2,), (1,), (2, 1), ()])) | st.lists(st.integers(-2, 4), max_size=3),
         ),
     )
@@ -147,15 +148,15 @@ def test_the_loss_is_right_or_refused(drawn):
         except (ValueError, TypeError, IndexError, FloatingPointError):
             assert not must_be_taken
             return
-        wide = logits.astype(complex if logits.dtype.kind == "c" else np.longdouble)
+        wide = logits.astype(np.longdouble)
         rows = np.arange(len(wide))
         y = np.asarray(y)
         assert (y >= 0).all()
         exponents = wide - wide[rows, y][:, None]
-        top = exponents.real.max(axis=1, keepdims=True)
+        top = exponents.max(axis=1, keepdims=True)
         expected = (top[:, 0] + np.log(np.exp(exponents - top).sum(axis=1))).mean()
     if np.isfinite(expected):
-        assert loss == pytest.approx(complex(expected), rel=1e-3, abs=1e-3)
+        assert loss == pytest.approx(float(expected), rel=1e-3, abs=1e-3)
     else:
         assert not np.isfinite(loss)
 
