@@ -157,12 +157,19 @@ def test_a_stopped_run_is_kept_apart(tmp_path):
     ],
 )
 def test_what_is_not_the_question_s_is_refused(tmp_path, name, change):
-    record = training(name)
+    record = training(name, seed=7) if change else training(name)  # the committed run itself is there already
     for part in (record, record["runs"][0]):
         part.update({key: value for key, value in change.items() if key in part})
     record["runs"][0]["label"] = label_of(record["runs"][0])
     with pytest.raises(InputError):
         added(tmp_path, name, record)
+
+
+def test_an_edited_run_is_refused(tmp_path):
+    record = with_digest(training("cifar", seed=7))
+    record["env"] = ENV | {"processor": "another"}
+    with pytest.raises(InputError):
+        add.with_runs(QUESTIONS["cifar"], COMMITTED["cifar"], tmp_path / "run.json", record)
 
 
 PAPER = {"net": "highway-a", "block": "highway", "protocol": "paper", "epochs": 400, "lr": 0.025, "shift": 8}
