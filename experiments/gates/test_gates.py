@@ -349,9 +349,12 @@ def test_a_kept_net_is_used_and_a_missing_one_trained_again(kept, tmp_path, monk
     for about in about_other_nets:  # another net under the file name of this one is not used
         net.about = about
         net.save(tmp_path / "fifty_layers_mnist_1.npz")
-        assert fifty_layer_nets.net_of(setting, str(tmp_path)).about["trial"] == setting
-    # the net that was trained again replaced it
-    assert hn.DeepNet.load(tmp_path / "fifty_layers_mnist_1.npz").about["trial"] == setting
+        again = fifty_layer_nets.net_of(setting, str(tmp_path))
+        # the net that was trained again replaced it
+        replaced = hn.DeepNet.load(tmp_path / "fifty_layers_mnist_1.npz")
+        for found in (again, replaced):
+            assert found.about["trial"] == setting
+            assert found.about["data_sha256"] == about_net["data_sha256"]
     monkeypatch.setattr(fifty_layer_nets, "trained", pytest.fail)
     elsewhere = {**setting, "another": 1, "data_dir": str(ROOT / "data" / "mnist")}
     same = fifty_layer_nets.net_of(elsewhere, kept.folder)
@@ -513,6 +516,23 @@ def test_sparsity_is_zero_for_equal_numbers_and_one_for_a_single_one():
 def test_the_block_by_which_a_share_of_the_change_has_happened():
     change = [4.0, 3.0, 2.0, 1.0]
     assert [gate_statistics.settled_at(change, share) for share in (0.4, 0.41, 0.9, 1.0)] == [1, 2, 3, 4]
+
+
+def test_the_first_15_and_the_first_40_of_49_blocks():
+    rng = np.random.default_rng(0)
+    net = hn.DeepNet(4, 3, 2, 49, "highway", 0)
+    net.b_T[:] = rng.random((49, 2))
+    sums = gate_statistics.Sums(
+        images_of_class=np.full(3, 10.0), T=rng.random((3, 49, 2)), open=np.ones((49, 2)), change=rng.random(49)
+    )
+    found = gate_statistics.statistics(net, sums, rng.random((49, 5, 2)), -2.0)
+    changes = sums.change / sums.change.sum()
+    assert found["change_share_first_15"] == pytest.approx(changes[:15].sum(), rel=1e-5)
+    assert found["change_share_first_40"] == pytest.approx(changes[:40].sum(), rel=1e-5)
+    means = sums.T / 10
+    differences = ((means - means.mean(axis=0)) ** 2).sum(axis=(0, 2))
+    expected = differences[:15].sum() / differences.sum()
+    assert found["class_difference_share_first_15"] == pytest.approx(expected, rel=1e-5)
 
 
 def test_stripes_are_outputs_that_stay_constant():
