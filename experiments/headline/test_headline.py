@@ -221,9 +221,10 @@ def test_the_order_of_nets_with_a_rate_each(claim, highway, verdict):
     assert verdict_on("pixels", claim, record) == verdict
 
 
-def test_a_best_rate_at_an_end_leaves_a_row_open():
+@pytest.mark.parametrize("end", [0, len(pixels.RATES) - 1])
+def test_a_best_rate_at_an_end_leaves_a_row_open(end):
     record = searched(
-        lambda kind, interval: 0.91 if kind == "highway" else 0.9, lambda kind: 8 if kind == "highway" else 4
+        lambda kind, interval: 0.91 if kind == "highway" else 0.9, lambda kind: end if kind == "highway" else 4
     )
     assert verdict_on("pixels", "searched-highway-over-shut", record) == "not clear"
 

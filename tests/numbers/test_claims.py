@@ -15,7 +15,16 @@ from experiments.study import SOURCES
 from highways.durations import seconds_on_two_cores
 from highways.files import InputError, json_bytes
 from highways.lab.judging import controls, ledger, rules
-from highways.lab.judging.claim import Claim, Sample, effect_as_text, judge, measured, ratio_as_text, record_for_claim
+from highways.lab.judging.claim import (
+    Claim,
+    Sample,
+    effect_as_text,
+    judge,
+    measured,
+    ratio_as_text,
+    record_for_claim,
+    sample_as_text,
+)
 from highways.lab.judging.controls import Control
 from highways.lab.judging.rules import below, is_above
 from highways.records import load_results, path_of, select
@@ -41,6 +50,11 @@ def test_effects_have_intervals():
     assert ratio_as_text([1.0, 10.0, 100.0], 1.0) == "10 (95 %: 0.0328 to 3.05e+03)"
     for text in (effect_as_text([1.0, None]), ratio_as_text([1.0, None], [1.0])):
         assert not re.search(r"\d", text)
+
+
+def test_lost_seeds_are_counted():
+    assert re.findall(r"[\d.]+", sample_as_text([0.25, None, 0.75, None, None])) == ["0.5", "0.35", "2", "3", "5"]
+    assert re.findall(r"\d+", sample_as_text([None, None])) == ["2"]
 
 
 def test_one_row_is_selected():

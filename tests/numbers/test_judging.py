@@ -9,7 +9,7 @@ from highways.lab.judging.claim import Claim, record_for_claim
 from highways.lab.judging.ledger import judge_all
 from highways.lab.judging.rules import corrected, interval, is_above, kept
 from highways.lab.judging.searched_rates import best_rate, less, near_an_end
-from highways.lab.judging.turns import bounds_of, turns_of
+from highways.lab.judging.turns import bounds_of, levels_of, turns_of
 
 
 @pytest.mark.parametrize(
@@ -76,3 +76,9 @@ def test_a_verdict_turns_where_all_its_looks_turn_it(looks):
     [bound] = bounds_of(tests)
     places = [turn.place for turn in turns_of(bound, tests)]
     assert sorted(places) == pytest.approx(interval(values, level=1 - 0.05 / looks))
+
+
+def test_a_bound_turns_at_the_levels_of_all_ranks_of_a_correction():
+    with kept() as tests:
+        corrected(is_above([1.0, 2.0, 4.0], 0), is_above([3.0, 5.0, 6.0], 0))
+    assert levels_of(tests[0], tests) == pytest.approx([0.95, 0.975])

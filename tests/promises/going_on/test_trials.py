@@ -45,6 +45,10 @@ def first_less_second(t, first=same, second=same):
     return {"is": first(t)["is"] - second(t)["is"]}
 
 
+def thrice_less(other, t):
+    return {"is": 3 * t["a"] - other(t)["is"]}
+
+
 def scaled(factor):
     def decorated(function):
         @functools.wraps(function)
@@ -143,6 +147,8 @@ def test_a_function_is_never_served_the_result_of_another_of_its_file(tmp_path):
         functools.partial(first_less_second, second=thrice): -2,
         functools.partial(first_less_second, first=thrice, second=twice): 1,
         functools.partial(first_less_second, first=twice, second=thrice): -1,
+        functools.partial(thrice_less, thrice): 0,
+        functools.partial(thrice_less, twice): 1,
     }
     for _ in range(2):
         for function, expected in functions.items():
@@ -515,6 +521,11 @@ def test_results_name_the_program_that_began(tmp_path, monkeypatch):
         runner.run(same, [{"a": 1}])
     assert runner.record("a test", [])["env"]["git"] == "111111111111"
     assert [line["git"] for line in trials_of(tmp_path)] == ["111111111111"]
+    hn.commit.cache_clear()
+    with runner_in(tmp_path) as runner:  # a trial that is logged is still of the commit that ran it
+        runner.run(same, [{"a": 1}])
+    env = runner.record("a test", [])["env"]
+    assert (env["git"], env["git_of_trials"]) == ("222222222222", ["111111111111"])
     hn.commit.cache_clear()
 
 

@@ -121,6 +121,7 @@ def added_on(images: str):
         ("cifar", lambda record: record.update(experiment="lesion")),
         ("cifar", lambda record: record["settings"].update(budget="quick")),
         ("cifar", lambda record: record["env"]["data_sets"].update({"CIFAR-10": "0" * 64})),
+        ("cifar", lambda record: record["env"]["data_sets"].update({"my images": "0" * 64})),
         ("cifar", lambda record: record["env"].update(git=CHANGED)),
         ("cifar", lambda record: record["env"]["git_of_trials"].append(CHANGED)),
         ("cifar", lambda record: record["trials"]["final"][-1]["commits"].append(CHANGED)),
