@@ -14,6 +14,7 @@ from experiments.depth_on_demand import (
     untold_need,
     untold_need_trial,
 )
+from experiments.shared_trials import problems_of_known_depth
 from experiments.shared_trials.fully_connected import ALL
 from highways.nets import equal_size
 
@@ -34,6 +35,12 @@ def test_a_pointer_is_followed_k_times():
             place = table[place]
         assert place == answer
         assert problem[30:].tolist() == [1.0] * depth + [0.0] * (3 - depth)
+
+
+def test_the_rate_warms_up_and_falls_as_a_half_cosine():
+    rates = [problems_of_known_depth.rate_at(step, {"steps": 1200, "lr": 0.1}) for step in (0, 99, 400, 600, 1200)]
+    at_99 = 0.05 * np.cos(np.pi * 99 / 2400) ** 2
+    assert rates == pytest.approx([0.0005, at_99, 0.075, 0.05, 0], abs=1e-9)
 
 
 def test_rule_30_makes_the_middle_cell():

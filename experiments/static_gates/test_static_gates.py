@@ -1,5 +1,6 @@
 """The room static_gates: its trials, its rows and its claims."""
 
+import contextlib
 import math
 from types import SimpleNamespace
 
@@ -13,6 +14,7 @@ from experiments.shared_trials import fully_connected
 from experiments.shared_trials.fifty_layer_nets import LONGER
 from experiments.static_gates import rates_swapped, show, static_gates, static_gates_trial
 from highways.lab.judging.claim import NotMeasured, judge
+from highways.nets import equal_size
 from highways.nets.equal_size import size_of_net, width_of_equal_size
 from highways.nets.static_gates import with_static_gates
 from highways.records import load_results, select
@@ -83,6 +85,13 @@ def test_a_wide_net_has_as_many_parameters_as_the_full_one(sizes, width):
     distances = [abs(size_of_net(*sizes, w, 49, "static-unit") - full) for w in range(40, 90)]
     assert np.argmin(distances) + 40 == width
     assert min(distances) < 0.01 * full
+
+
+@pytest.mark.parametrize("width", [1, 2, equal_size.WIDEST - 1, equal_size.WIDEST])
+def test_the_width_of_a_net_is_found_from_its_size(width):
+    size = size_of_net(2, 2, width, 3, "plain")
+    with pytest.raises(ValueError) if width == equal_size.WIDEST else contextlib.nullcontext():
+        assert width_of_equal_size(size, 2, 2, 3, "plain") == width
 
 
 # ---- Gates that do not learn -----------------------------------------------------------------------------------------

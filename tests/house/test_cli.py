@@ -37,6 +37,10 @@ def test_the_json_and_the_output_of_a_pair_of_runs(tmp_path, data_set):
     assert set(os.listdir(tmp_path)) == {"shapes", "new.json"}
 
 
+def test_a_seed_that_stands_twice_counts_once():
+    assert hn.parse_arguments(["--seeds", "1,0,1"]).seeds == [1, 0]
+
+
 @pytest.mark.parametrize(
     ("words", "seeds", "depths"),
     [

@@ -42,6 +42,13 @@ def test_floats_are_inputs_as_they_are_and_a_checksum_names_the_arrays():
     assert as_pixels["final_train_loss"] == pytest.approx(as_floats["final_train_loss"], rel=1e-5)
 
 
+@pytest.mark.parametrize(("x", "pixels"), [(PIXELS, "[-1, 1]"), (PIXELS / 255, None)])
+def test_only_a_net_of_bytes_says_how_pixels_are_scaled(x, pixels):
+    net = hn.DeepNet(36, 3, 5, 1, "highway", 0)
+    hn.train(net, data_of(x), hn.Settings(epochs=1, batch_size=10))
+    assert net.about.get("pixels") == pixels
+
+
 @pytest.mark.parametrize(
     "change",
     [

@@ -382,19 +382,24 @@ def test_a_bound_function_is_part_of_the_code_of_a_trial(project, my_trials):
     assert checksum_of_code(functools.partial(mine.trial)) == checksum_of_code(mine.trial)
 
 
-def test_a_block_s_file_is_part_of_its_trials_code(project, my_trials, monkeypatch):
-    """A trial only names its block, or has it as an object."""
+@pytest.mark.parametrize("base", [Residual, hn.Tanh])
+def test_the_file_of_a_block_or_an_activation_is_part_of_its_trials_code(project, my_trials, monkeypatch, base):
+    """A trial only names it, or has it as an object."""
     project({"named_trials.py": "def trial(t):\n    return {}\n"})
+    monkeypatch.delitem(sys.modules, "named_trials", raising=False)
     named_trial = importlib.import_module("named_trials").trial
 
     def checksums(factor):
         mine = my_trials(factor)
-        block = type("Mine", (Residual,), {"__module__": mine.__name__})
-        monkeypatch.setitem(hn.BLOCKS, "mine", block)
-        return checksum_of_code(named_trial, ("mine",)), checksum_of_code(named_trial, (block(),))
+        kind = type("Mine", (base,), {"__module__": mine.__name__})
+        monkeypatch.setitem(base.registry, "mine", kind)
+        return code_in_key({base.family: "mine"}), checksum_of_code(named_trial, (kind(),))
+
+    def code_in_key(setting):
+        return json.loads(key_of_trial(named_trial, setting, None))["code"].split()[-1]
 
     before = checksums(1)
-    assert before[0] == before[1] != checksum_of_code(named_trial, (None, "none of this name"))
+    assert before[0] == before[1] != code_in_key({base.family: "none of this name"})
     assert checksums(1) == before
     after = checksums(100)
     assert after[0] == after[1] != before[0]

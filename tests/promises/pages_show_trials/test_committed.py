@@ -4,6 +4,7 @@ import contextlib
 import copy
 import json
 import shutil
+from dataclasses import replace
 
 import pytest
 from conftest import ROOT
@@ -206,12 +207,23 @@ def test_results_of_another_experiment_or_budget_are_not_judged(tmp_path):
             judging.read_results(tmp_path)
 
 
-def test_results_with_added_runs_have_the_other_settings_of_the_budget():
-    record = record_of("table1")
-    question = find_question("table1")
+@pytest.mark.parametrize("name", [RESULT, "table1"])  # table1 has added runs
+def test_results_have_the_settings_of_their_budget_and_no_others(name):
+    question = find_question(name)
+    record = record_of(name)
     judging.check_budget(question, record)
-    with pytest.raises(InputError, match="recipe_epochs"):
-        judging.check_budget(question, {**record, "settings": {**record["settings"], "recipe_epochs": 1}})
+    settings = {**record["settings"]}
+    budget = settings.pop("budget")
+    for wrong in (settings, {**settings, "budget": "older"}, {**settings, "budget": budget, "another": 1}):
+        with pytest.raises(InputError):
+            judging.check_budget(question, {**record, "settings": wrong})
+
+
+def test_a_question_that_has_its_results_does_not_await_them(monkeypatch):
+    question = replace(find_question(RESULT), awaits=True)
+    monkeypatch.setattr(judging, "all_questions", lambda: [question])
+    with pytest.raises(InputError):
+        judging.read_results(ROOT)
 
 
 def test_a_ledger_that_was_edited_or_judged_other_results_is_refused(committed_as):
