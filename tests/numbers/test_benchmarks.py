@@ -50,6 +50,35 @@ def test_the_straightforward_program_trains_as_we_do(block):
 
 
 @pytest.mark.parametrize("block", hn.PAIR)
+def test_the_straightforward_program_prints_the_accuracies_of_our_run(monkeypatch, capsys, block):
+    """Of the same net, with the images that it reads and in its own order."""
+    rng = np.random.default_rng(0)
+    x = rng.integers(0, 256, (700, 5, 5)).astype(np.uint8)
+    y = np.arange(700) % 10
+    data = hn.Dataset.of(x[:400], y[:400], x[400:], y[400:])
+    run = hn.run_one(block, data=hn.subset(data, 0, 400, 300), depth=3, epochs=2, dtype="float64")
+    losses = []
+
+    def make_net(rng, d_in, d_out, hidden, depth, block):
+        net = hn.DeepNet(d_in, d_out, hidden, depth, block, rng, dtype=np.float64)
+        return rivals.as_straightforward(net, net)
+
+    def keep_loss(logits, y):
+        loss, d_logits = loss_of(logits, y)
+        losses.append(loss)
+        return loss, d_logits
+
+    loss_of = straightforward.softmax_cross_entropy
+    monkeypatch.setattr(straightforward, "load_mnist", lambda: data)
+    monkeypatch.setattr(straightforward, "make_net", make_net)
+    monkeypatch.setattr(straightforward, "softmax_cross_entropy", keep_loss)
+    straightforward.train(block, depth=3, epochs=2)
+    accuracies = [line.split()[-1] for line in capsys.readouterr().out.splitlines()]
+    assert accuracies == [f"{accuracy:.3f}" for accuracy in run["history"]["test_acc"]]
+    np.testing.assert_allclose(np.reshape(losses, (2, 3)).mean(axis=1), run["history"]["train_loss"], rtol=1e-9)
+
+
+@pytest.mark.parametrize("block", hn.PAIR)
 def test_the_program_in_c_trains_as_we_do(block):
     try:
         c_rival.compiled()
