@@ -112,10 +112,10 @@ function askAnswer(scene) {
 function tellAnswer(scene) {
   told.add(scene);
   showBets();
-  const [box, answer] = [".bet", ".answer"].map((name) => sectionOf(scene).querySelector(name));
+  const [box, answer] = [".bet", ":is(p.answer, .answer p)"].map((name) => sectionOf(scene).querySelector(name));
   const { top } = box.getBoundingClientRect();
   const isSeen = top > 0 && top < innerHeight; // who reads on is not called back
-  if (isSeen && !isUpright.matches) (answer.querySelector("p") ?? answer).scrollIntoView({ behavior: calm.matches ? "auto" : "smooth", block: "nearest" });
+  if (isSeen && !isUpright.matches) answer.scrollIntoView({ behavior: calm.matches ? "auto" : "smooth", block: "nearest" });
   speak(answer.textContent);
   redraw();
 }
