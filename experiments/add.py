@@ -80,7 +80,8 @@ def with_added(earlier: dict, record: dict) -> dict:
     trials = {group: [*runs] for group, runs in record["trials"].items()}
     n_kept = 0
     for group, runs in earlier["trials"].items():
-        trained = [setting_of_run(trial) for trial in [*trials.get(group, []), *trials["final"]]]
+        trained = [setting_of_run(trial) for trial in trials.get(group, [])]
+        trained += [setting_of_run(trial) for trial in trials["final"]]
         for trial in runs:
             if not was_added(trial) or setting_of_run(trial) in trained:
                 continue

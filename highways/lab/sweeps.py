@@ -138,7 +138,8 @@ def what_distinguishes(value) -> str | list | None:
         about = f"{value.dtype} {value.shape} ".encode()
         return hashlib.sha256(about + np.ascontiguousarray(value).tobytes()).hexdigest()
     if isinstance(value, functools.partial):
-        return [what_distinguishes(bound) for bound in (value.func, *value.args, *value.keywords.values())]
+        bound = (value.func, *value.args, *value.keywords.values())
+        return [what_distinguishes(part) for part in bound]
     if isinstance(value, hn.Named):
         return f"in {source_file(type(value))}"
     if callable(value):
