@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 import sys
 from functools import partial
 from pathlib import Path
@@ -23,7 +22,7 @@ from highways.files import ROOT, InputError, Lock, commit, printable, write_all
 from highways.lab.judging.claim import Claim, OtherResults, judge
 from highways.lab.question import EXPERIMENTS, Question
 from highways.lab.showing.tables import takes
-from highways.lab.trials import OthersAreMissing, Runner, results_folder
+from highways.lab.trials import Runner, results_folder
 from highways.processes import MOST_JOBS, all_cores
 from highways.records import RESULTS, check_results_replaceable, load_results, path_of, record_bytes
 from highways.statistics import format_stat
@@ -69,9 +68,6 @@ def parse_arguments(question: Question, argv):
         "--jobs", type=number(int, 1, MOST_JOBS), default=all_cores(), help="parallel processes (%(default)s)"
     )
     parser.add_argument("--scheduler", metavar="ADDRESS", help="run on the Dask cluster of this scheduler")
-    parser.add_argument(
-        "--shard", type=shard, metavar="I/N", help="run part I of N of the trials, and write their log alone"
-    )
     results = "the folder to write to (by default experiments/results/ or experiments/results/quick/)"
     parser.add_argument("--results", type=path_name, metavar="DIR", help=results)
     if question.takes_more_data_sets:
@@ -79,27 +75,6 @@ def parse_arguments(question: Question, argv):
     elif question.data_dir:
         parser.add_argument("--data-dir", type=path_name, metavar="DIR", help=question.data_dir)
     return parser.parse_args(argv)
-
-
-def shard(text: str) -> tuple[int, int]:
-    """An argparse type: I/N, the I-th of N shards of the trials."""
-    found = re.fullmatch(r"(\d+)/(\d+)", text)
-    if not found or not 1 <= int(found[1]) <= int(found[2]):
-        raise argparse.ArgumentTypeError(f"{text!r:.30} is not like 2/16, the second of 16 shards")
-    return int(found[1]), int(found[2])
-
-
-def run_shard(question: Question, args, save) -> None:
-    """Runs one shard of a question's trials, as far as they do not need those of other shards."""
-    if args.budget != "quick":
-        warn_of_uncommitted_files()
-    with runner_of(question, args, args.shard) as runner:
-        runner.needed = {name: result_of(name, args, save) for name in question.needs}
-        try:
-            question.run(runner)
-        except OthersAreMissing:
-            print("this shard has no more trials to run until the others have ended")
-        print(f"its trials are in {printable(runner.log.path)}; without --shard the command takes those of all shards")
 
 
 def answer(question: Question, args, save=write_all) -> dict:
@@ -125,7 +100,7 @@ def answer(question: Question, args, save=write_all) -> dict:
     return record
 
 
-def runner_of(question: Question, args, shard: tuple[int, int] | None = None) -> Runner:
+def runner_of(question: Question, args) -> Runner:
     more_data_sets = ()
     data_dir = getattr(args, "data_dir", None)
     if question.takes_more_data_sets:
@@ -140,7 +115,6 @@ def runner_of(question: Question, args, shard: tuple[int, int] | None = None) ->
         scheduler=args.scheduler,
         more_data_sets=more_data_sets,
         data_dir=data_dir,
-        shard=shard,
     )
 
 
@@ -218,10 +192,7 @@ def main(argv: list[str]) -> int:
     def work(save):
         if question.run is None:
             raise InputError(f"{name} has no trials of its own: it is {duration_or_source(question)}")
-        if args.shard:
-            run_shard(question, args, save)
-        else:
-            answer(question, args, save)
+        answer(question, args, save)
 
     return run_command(f"{EXPERIMENTS} {name}", work, lambda: RESUME)
 

@@ -55,17 +55,6 @@ class Log:
             print(printable(problem), file=sys.stderr)
         return by_key(lines)
 
-    def read_beside(self, name: str) -> dict[str, dict]:
-        """{key: line} of all logs of the question of this name: that of the whole, and of its shards.
-
-        Others may be writing them: they are only read, and a line that is not whole is left out."""
-        folder = self.path.parent
-        lines = []
-        for log in (folder / f"{name}.jsonl", *sorted(folder.glob(f"{name}.*-of-*.jsonl"))):
-            with contextlib.suppress(FileNotFoundError):
-                lines += map(trial_in, log.read_bytes().splitlines())
-        return by_key(lines)
-
     def append(self, key: str, result: dict, computed_by: dict) -> dict:
         """Writes a line; returns it, as it will be read again, when it is on disk.  Raises CannotWrite."""
         line = line_of(key, result, computed_by)

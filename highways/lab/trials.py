@@ -40,14 +40,13 @@ class Runner:
     scheduler       the address of a Dask scheduler, whose workers run them instead
     more_data_sets  data sets to measure besides MNIST
     data_dir        the folder of the question's data
-    shard           (I, N): run the I-th of every N trials, and log them beside in NAME.I-of-N.jsonl
     needed          the results of other questions that this one needs, by name
     """
 
     def __init__(
         self, name: str, budget: str, settings: dict, *,
         folder: Path | None = None, jobs: int | None = None, scheduler: str | None = None,
-        more_data_sets: tuple[str, ...] = (), data_dir: str | None = None, shard: tuple[int, int] | None = None,
+        more_data_sets: tuple[str, ...] = (), data_dir: str | None = None,
     ):  # fmt: skip
         self.name = name
         self.budget = budget
@@ -57,7 +56,6 @@ class Runner:
         self.scheduler = scheduler
         self.more_data_sets = tuple(more_data_sets)
         self.data_dir = data_dir
-        self.shard = shard
         self.needed: dict[str, dict] = {}
 
         # leaves out the budget, which is in the settings, and the folder, where the file lies
@@ -70,8 +68,7 @@ class Runner:
             self.folder.mkdir(parents=True, exist_ok=True)
         self.path = self.folder / f"{name}.json"
         check_results_replaceable(self.path, name, budget)
-        log = f"{name}.{shard[0]}-of-{shard[1]}.jsonl" if shard else f"{name}.jsonl"
-        self.log = Log(self.folder / log)
+        self.log = Log(self.folder / f"{name}.jsonl")
         self.commits = set()  # those that computed the trials
         self.environments = []  # the same
         self.data_sets = {}  # checksums by name
@@ -85,7 +82,7 @@ class Runner:
         self.log.lock.release()
 
     def run(self, function, settings: list[dict], data_of=None, net_file_of=None) -> list[dict]:
-        """Runs function(setting) for every setting that the logs lack.
+        """Runs function(setting) for every setting that the log lacks.
 
         Returns the setting and the results of every trial, joined in one dict, in the order of `settings`.  A result
         with the name of a setting is left out.
@@ -93,19 +90,17 @@ class Runner:
         `data_of(setting)` is the data set that a trial reads; `net_file_of(setting, folder)` is the file of the net
         that it looks into.  A function with an argument `checkpoint` is given the name of a file, from which a stopped
         trial goes on; one with an argument `folder`, the folder of the results, where nets lie.  A setting's "block"
-        may be a Block with settings, its "activation" an Activation.
-
-        Where this is one shard of several, a trial that is left to another is an OfAnotherShard."""
+        may be a Block with settings, its "activation" an Activation."""
         name = name_of_trial(function)
         settings = [{entry: without_numpy(value) for entry, value in setting.items()} for setting in settings]
         keys = [self._key_of_trial(function, name, setting, data_of, net_file_of) for setting in settings]
-        logged = {**self.log.read_beside(self.name), **self.log.read()}
+        logged = self.log.read()
         self._say_what_is_logged(keys, logged)
         trials = dict(zip(keys, settings, strict=True))  # a setting that is listed twice runs once
-        missing = self._missing(trials, logged)
+        missing = {key: setting for key, setting in trials.items() if key not in logged}
         finished = self._run_missing(function, name, data_of, missing)
         logged |= self._log_all(finished, len(missing))
-        return [self._found(setting, logged.get(key)) for setting, key in zip(settings, keys, strict=True)]
+        return [self._found(setting, logged[key]) for setting, key in zip(settings, keys, strict=True)]
 
     def _key_of_trial(self, function, name: str, setting: dict, data_of, net_file_of) -> str:
         """The key of a trial in the log.  Records the trial's data set in self.data_sets."""
@@ -118,17 +113,8 @@ class Runner:
     def _say_what_is_logged(self, keys: list[str], logged: dict[str, dict]) -> None:
         n_logged = sum(key in logged for key in keys)
         if n_logged:
-            logs = printable(self.folder / f"{self.name}*.jsonl")
-            print(f"{n_logged} of {len(keys)} trials are logged in {logs} (remove that to start afresh)")
-
-    def _missing(self, trials: dict[str, dict], logged: dict[str, dict]) -> dict[str, dict]:
-        """Those of the trials, {key: setting}, that are to be run here: of N shards the I-th runs every N-th trial."""
-        number, shards = self.shard or (1, 1)
-        missing = {}
-        for place, (key, setting) in enumerate(trials.items()):
-            if key not in logged and place % shards == number - 1:
-                missing[key] = setting
-        return missing
+            log = printable(self.log.path)
+            print(f"{n_logged} of {len(keys)} trials are logged in {log} (remove that to start afresh)")
 
     def _run_missing(self, function, name: str, data_of, missing: dict[str, dict]):
         """Runs trials, given as {key: setting}; yields what _run_trial() returns as each finishes.
@@ -156,10 +142,8 @@ class Runner:
                 tqdm.write(printable(_as_text(setting_and_result(lines[key]))))
         return lines
 
-    def _found(self, setting: dict, line: dict | None) -> dict:
+    def _found(self, setting: dict, line: dict) -> dict:
         """A trial, from its line in the log.  Records what computed it."""
-        if line is None:
-            return OfAnotherShard(setting)
         self.commits.add(line["git"])
         if line.get("env") not in self.environments:
             self.environments.append(line.get("env"))  # None in an old log
@@ -185,17 +169,6 @@ class Runner:
             "env": env,
             "trials": trials,
         }
-
-
-class OthersAreMissing(Exception):
-    """A result was looked at that another shard has still to log."""
-
-
-class OfAnotherShard(dict):
-    """The setting of a trial that another shard runs, in the place of the trial."""
-
-    def __missing__(self, name):
-        raise OthersAreMissing(name)
 
 
 def on_cluster(function, tasks: list[tuple], scheduler: str):

@@ -125,19 +125,6 @@ def test_nothing_is_run_twice_and_a_trial_run_again_gives_the_same(tmp_path, fin
     assert numbers_of(tmp_path, name) == before
 
 
-@in_one_process("gate_bias")
-def test_two_shards_give_the_results_of_one_command(tmp_path, finished):
-    finished("gate_bias", tmp_path / "whole")
-    folder = tmp_path / "shards"
-    for i in (1, 2):
-        words = ("gate_bias", "--quick", "--results", folder, "--jobs", 1, "--shard", f"{i}/2")
-        assert in_process(command_line.main, *words).returncode == 0
-    assert not (folder / "gate_bias.json").exists()
-    ask_here("gate_bias", folder)
-    assert not (folder / "gate_bias.jsonl").exists()  # nothing was left to run
-    assert numbers_of(folder, "gate_bias") == numbers_of(tmp_path / "whole", "gate_bias")
-
-
 @unix
 @pytest.mark.xdist_group("kills")
 def test_a_killed_question_goes_on_where_it_was(tmp_path, finished):

@@ -65,8 +65,8 @@ def ten_times(t):
     return {"is": t["a"]}
 
 
-def runner_in(folder, shard=None):
-    return Runner("log", "default", {}, folder=folder, jobs=1, shard=shard)
+def runner_in(folder):
+    return Runner("log", "default", {}, folder=folder, jobs=1)
 
 
 def run_in(folder, *arguments) -> list[dict]:
@@ -556,55 +556,3 @@ def test_results_name_the_processors_that_computed_them(tmp_path, monkeypatch):
     env = record([{"a": 2}, {"a": 3}])
     assert env["env_of_trials"] == [None, there]
     msgspec.convert(env, Environment)
-
-
-def half_of(t):
-    return {"half": t["a"] / 2}
-
-
-def quarter_of(t):
-    return {"quarter": t["half"] / 2}
-
-
-def two_stages(folder, shard=None) -> list[dict]:
-    """The trials of a question whose second stage needs the first."""
-    with runner_in(folder, shard) as runner:
-        halves = runner.run(half_of, [{"a": a} for a in range(5)])
-        runner.run(half_of, [{"a": a} for a in range(10, 13)])  # does not need it
-        return runner.run(quarter_of, [{"half": t["half"]} for t in halves])
-
-
-def without_seconds(trials: list[dict]) -> list[dict]:
-    return [{name: value for name, value in t.items() if name != "seconds"} for t in trials]
-
-
-def test_shards_log_the_trials_that_one_command_runs(tmp_path):
-    whole = two_stages(tmp_path / "whole")
-    folder = tmp_path / "shards"
-    for number in (1, 2):
-        with pytest.raises(trials_module.OthersAreMissing):
-            two_stages(folder, (number, 3))
-    for number in (3, 1, 2):  # the third finds all trials of the first stage
-        two_stages(folder, (number, 3))
-    logs = sorted(folder.glob("*.jsonl"))
-    assert [log.name for log in logs] == [f"log.{number}-of-3.jsonl" for number in (1, 2, 3)]
-    assert sorted(len(log.read_text().splitlines()) for log in logs) == [3, 5, 5]
-    assert without_seconds(two_stages(folder)) == without_seconds(whole)
-    assert not (folder / "log.jsonl").exists()
-
-
-def test_a_log_that_another_shard_writes_is_only_read(tmp_path):
-    two_stages(tmp_path)
-    shard = tmp_path / "log.1-of-2.jsonl"
-    (tmp_path / "log.jsonl").rename(shard)
-    unfinished = shard.read_bytes()[:-10]
-    shard.write_bytes(unfinished)
-    two_stages(tmp_path)
-    assert shard.read_bytes() == unfinished
-    assert len(trials_of(tmp_path)) == 1
-
-
-def test_a_shard_takes_what_the_whole_command_has_logged(tmp_path):
-    whole = two_stages(tmp_path)
-    assert two_stages(tmp_path, (1, 2)) == whole
-    assert [log.name for log in tmp_path.glob("*.jsonl")] == ["log.jsonl"]
