@@ -20,5 +20,6 @@ COMMANDS = {  # that make the run*.json
     "run_seeds": f"python highway_networks.py {TEN_SEEDS}",
     "run_seeds_avx2": f"python highway_networks.py {TEN_SEEDS} --out {RESULTS_FOLDER}/run_seeds_avx2.json",
     "run_shallow": f"python highway_networks.py --depths 5,10 {TEN_SEEDS} --out {RESULTS_FOLDER}/run_shallow.json",
-    "run_fashion": f"python highway_networks.py --seeds 0,1,2 --data-dir DIR --out {RESULTS_FOLDER}/run_fashion.json",
+    "run_fashion": "python highway_networks.py --seeds 0,1,2 --data-dir fashion-mnist "
+    f"--out {RESULTS_FOLDER}/run_fashion.json",
 }
