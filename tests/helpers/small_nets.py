@@ -3,6 +3,7 @@
 import numpy as np
 
 import highway_networks as hn
+import highways.nets.carries  # noqa: F401  registers more blocks
 from highways.nets import layer_by_layer
 
 

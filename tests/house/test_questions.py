@@ -88,10 +88,12 @@ def test_a_file_that_comes_during_the_trials_is_not_replaced(tmp_path, finished,
     assert (tmp_path / "gate_bias.json").read_text() == "mine"
 
 
-def test_a_command_that_cannot_write_as_another_does_says_how_to_go_on(tmp_path, monkeypatch):
-    monkeypatch.setattr(command_line, "LONGEST_WRITE", 0)
+def test_a_command_that_cannot_write_as_another_does_waits_and_says_how_to_go_on(tmp_path, monkeypatch):
+    monkeypatch.setattr(command_line, "LONGEST_WRITE", 0.5)
+    start = time.monotonic()
     with Lock(tmp_path):
         process = in_process(command_line.main, "encyclopedia", "--quick", "--results", tmp_path, "--jobs", 1)
+    assert time.monotonic() - start >= 0.5
     assert process.returncode == 2
     assert command_line.RESUME in process.stderr
     assert not (tmp_path / "encyclopedia.json").exists()

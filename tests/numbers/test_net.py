@@ -24,7 +24,7 @@ from highways.nets.optimizers import SGD, Nesterov
 
 pytestmark = pytest.mark.quick
 # other modules that were imported before may have registered more
-BLOCKS = ("highway", "plain", "residual", "highway-carry", "lstm", "maxout", "highway-maxout")
+BLOCKS = ("highway", "plain", "residual", "highway-carry", "lstm", "maxout", "highway-maxout", "uncoupled")
 ACTIVATION_FUNCTIONS = {
     "tanh": np.tanh,
     "relu": lambda z: np.maximum(z, 0),
@@ -158,10 +158,11 @@ def test_weights_are_the_published_draws():
 
 
 @pytest.mark.parametrize("block", BLOCKS)
-@pytest.mark.parametrize("init", ["glorot", "he"])
-def test_glorot_and_he_initialisation(block, init):
+@pytest.mark.parametrize(("init", "gate_bias"), [("glorot", -3), ("he", 3)])
+def test_glorot_and_he_initialisation(block, init, gate_bias):
     """Glorot & Bengio 2010: variance 2 / (fan_in + fan_out); He et al. 2015: 2 / fan_in where a ReLU follows."""
-    net = hn.DeepNet(784, 10, 100, 20, block, np.random.default_rng(1), init=init, gate_bias=-3, dtype=np.float64)
+    rng = np.random.default_rng(1)
+    net = hn.DeepNet(784, 10, 100, 20, block, rng, init=init, gate_bias=gate_bias, dtype=np.float64)
 
     def variance_before_activation(fan_in, fan_out):
         return 2 / fan_in if init == "he" else 2 / (fan_in + fan_out)
@@ -173,13 +174,13 @@ def test_glorot_and_he_initialisation(block, init):
     }
     if hn.BLOCKS[block].gates:
         expected["W_T"] = 2 / 200
-        start = {"lstm": [-3] * 50 + [3] * 50, "maxout": 0}.get(block, -3)
+        start = {"lstm": [gate_bias] * 50 + [-gate_bias] * 50, "maxout": 0}.get(block, gate_bias)
         assert (net.b_T == start).all()
     if block == "residual":
         expected["W_H"] /= 20**2  # a residual block's W_H starts at 1/depth of the usual size
     if block == "highway-carry":
         expected["W_C"] = 2 / 200
-        assert (net.b_C == 3).all()  # the biases alone, of T -3 and of C 3, give C = 1 - T
+        assert (net.b_C == -gate_bias).all()  # the biases alone give C = 1 - T
     for name, variance in expected.items():
         W = getattr(net, name)
         assert W.var() == pytest.approx(variance, rel=5 / np.sqrt(W.size))

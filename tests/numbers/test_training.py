@@ -48,6 +48,15 @@ def test_a_short_real_training_learns_with_gates_and_not_without(mnist):
     assert highway["history"]["train_loss"] == sorted(highway["history"]["train_loss"], reverse=True)
 
 
+@pytest.mark.parametrize(("share", "is_above"), [(1.09, False), (1.11, True)])
+def test_a_loss_of_a_tenth_more_than_guessing_is_above_it(monkeypatch, data_set, share, is_above):
+    data = hn.load_mnist(data_set)
+    loss = share * math.log(data.n_classes)
+    row = {"epoch": 1, "train_loss": loss, "train_acc": 0.5, "test_acc": 0.5, "grad_norm": 1.0}
+    monkeypatch.setattr(hn, "train_epochs", lambda *_, **__: ([row], None))
+    assert hn.run_one("plain", SMALL, data)["above_guessing"] is is_above
+
+
 def test_what_the_record_of_a_run_holds(data_set):
     data = hn.load_mnist(data_set)
     run = hn.run_one("highway", SMALL, data)

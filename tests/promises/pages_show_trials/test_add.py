@@ -67,7 +67,8 @@ def added(tmp_path, name: str, record: dict) -> dict:
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_a_run_is_added_to_the_trials_that_are_there(tmp_path, name):
     before = copy.deepcopy(COMMITTED[name])
-    results = added(tmp_path, name, training(name, seed=7))
+    record = training(name, seed=7)
+    results = added(tmp_path, name, record)
     assert COMMITTED[name] == before
     assert results["trials"]["final"][:-1] == before["trials"]["final"]
     new = results["trials"]["final"][-1]
@@ -78,7 +79,7 @@ def test_a_run_is_added_to_the_trials_that_are_there(tmp_path, name):
     }
     assert COMMIT in results["env"]["git_of_trials"]
     how = results["settings"]["added"][-1]
-    assert "--seed 7" in how["command"]
+    assert f"--seed 7 --lr {record['lr']} --gate-bias {record['gate_bias']}" in how["command"]
     assert how["env"] == ENV
     added_before = before["settings"].get("added", [])
     assert results["settings"] == {**before["settings"], "added": [*added_before, how]}
