@@ -11,7 +11,7 @@ import numpy as np
 
 import highway_networks as hn
 from experiments.shared_trials import fully_connected
-from experiments.shared_trials.fifty_layer_nets import net_of
+from experiments.shared_trials.fifty_layer_nets import commits_of, net_of
 from highways.nets import layer_by_layer
 
 OPEN = 0.5  # a unit is open if T is above
@@ -28,7 +28,7 @@ def trial(setting: dict, folder: str) -> dict:
     images = fully_connected.images_of(setting)
     start = 1 / (1 + math.exp(-setting["gate_bias"]))
     by_block = measured_by_block(net, images.x_train[: setting["of_each"]], start)
-    result = {}
+    result = {"commits": commits_of(net)}
     for name, values in by_block.items():
         thirds = np.array_split(np.array(values), len(THIRDS))
         for third, values_in_third in zip(THIRDS, thirds, strict=True):

@@ -12,7 +12,7 @@ import numpy as np
 
 import highway_networks as hn
 from experiments.shared_trials import fully_connected
-from experiments.shared_trials.fifty_layer_nets import net_of
+from experiments.shared_trials.fifty_layer_nets import commits_of, net_of
 from highways.nets import layer_by_layer
 from highways.nets.layer_by_layer import rounded
 from highways.nets.measures import auc
@@ -34,6 +34,7 @@ def trial(setting: dict, folder: str) -> dict:
     *_, by_last_output, by_all_outputs = by_outputs
     by_pixels, purity_of_pixels = measure_pixels(setting)
     result = {
+        "commits": commits_of(net),
         "class_accuracy_from_gates": by_gates[-1],
         "class_accuracy_from_random_gates": by_random_gates[-1],
         "class_accuracy_from_outputs": by_all_outputs,
