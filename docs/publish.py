@@ -178,7 +178,8 @@ def product_of_page(page: BrowserPage, read) -> Product:
     parts = [folder / part for part in ("page.html", *page.program.PAGE_PARTS)]
     shots = [shot for shot in page.shots if shot.exists()]
     records = [read(source) for source in page.sources]
-    made_from = digest_of(Path(page.program.__file__), records, [*parts, *page.files, *shots])
+    program = Path(page.program.__file__)
+    made_from = digest_of(program, records, [*parts, *page.files, *shots])
     return Product(f"pages/{folder.name}.html", made_from, partial(bytes_of, page))
 
 

@@ -344,13 +344,14 @@ def part_in_words(row: dict, test: dict, holds: bool | None) -> str:
     fails decides, or all do."""
     mark = {True: "✓", False: "✗", None: "?"}[holds]
     words = numbers_of(test)
-    decides, why = "", ""
+    why = ""
     if holds is False:
-        decides, why = " class=decides", "this row decides the verdict"
+        why = "this row decides the verdict"
     elif row["verdict"] == "reproduced":
-        decides, why = " class=decides", "every row must hold"
+        why = "every row must hold"
     elif holds is None:
         why = f"undecided: {why_open(row, test)}"
+    decides = " class=decides" if holds is False or row["verdict"] == "reproduced" else ""
     name = f"<span>{mark}</span><span>{name_of(test)} <em>{why}</em></span><b>{words['number']}</b>"
     low, high = [f"{end:.3g}" for end in ends_in_words(test)]
     asked = f"asked: <b>{words['asked']}</b> <small>measured: {words['interval']}</small>"

@@ -82,7 +82,9 @@ def read_on_the_way(net: hn.DeepNet, k: int) -> tuple[float, float]:
     for _ in range(k):
         way.append(table[np.arange(len(x)), way[-1]])
     state = layer_by_layer.first_state(net, x)
-    states = [state, *(y for *_, y in layer_by_layer.walk(net, state))]
+    states = [state]
+    for *_, y in layer_by_layer.walk(net, state):
+        states.append(y)
     answers = np.array([layer_by_layer.logits(net, y).argmax(axis=1) for y in states])
     is_read = (answers[:, :, None] == np.arange(n)).any(axis=0)  # (N, n)
     steps = np.array(way).T  # (N, k + 1)

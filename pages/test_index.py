@@ -316,7 +316,9 @@ def test_the_browser_reads_pointers_as_numpy_does(driver):
         problem = json.dumps({"table": table, "start": start})
         found = shown(driver, f"follower.read({problem}, {k}, {str(is_held).lower()})")
         one_hot = np.eye(6)
-        x = np.concatenate([one_hot[table].ravel(), one_hot[start], np.arange(1, 5) <= k])[None].astype(np.float32)
+        steps = np.arange(1, 5) <= k
+        features = np.concatenate([one_hot[table].ravel(), one_hot[start], steps])
+        x = features[None].astype(np.float32)
         twin = with_static_gates(net, held[:, :, None], "static-unit") if is_held else net
         state = layer_by_layer.first_state(twin, x)
         states = [state, *(y for *_, y in layer_by_layer.walk(twin, state))]
