@@ -57,6 +57,13 @@ function measureMap(seed, { train, test }) {
   return rows;
 }
 
+/* By which share of its size the first step changes what the top layer of a plain net hands on, at a low rate and at a
+   high one. */
+function measureFirstStep(seed, { train, test }) {
+  const about = { ...small, init: "orthogonal", nets: [PLAIN], seed };
+  return [0.001, 0.05].map((rate) => trainedCell({ ...about, rate }, train, test).moved);
+}
+
 /* A random problem of pointers: for each k whether it is answered right, the same with held gates, and from which block
    on the answer stands; then the mean of T in the lower blocks for the smallest and the largest k. */
 function measureProblem(seed) {
@@ -82,6 +89,7 @@ async function measureSeed(seed) {
     towers: measureTowers(seed, images),
     cuts: measureCuts(seed, images),
     map: measureMap(seed, images),
+    first_step: measureFirstStep(seed, images),
     problem: measureProblem(seed),
   };
 }

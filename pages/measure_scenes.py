@@ -4,8 +4,9 @@
 
 A seed draws other weights, another order of the images, and another problem of pointers. The page's own functions
 compute, in node, without a browser; pages/measure_scenes.js says what. PROMISES says which numbers keep a promise; its
-bounds were fixed when one seed had been seen, that of the gradient after three and eight cuts when eight had. That it
-always arrives after twenty, as the page said before, was not so: summary_of counts in how many nets it fades.
+bounds were fixed when one seed had been seen, those of the first step when two had, that of the gradient after three
+and eight cuts when eight had. That it always arrives after twenty, as the page said before, was not so: summary_of
+counts in how many nets it fades.
 """
 
 from __future__ import annotations
@@ -75,6 +76,10 @@ PROMISES = {
         ),
     },
     "start": {
+        "plain: the first step at rate 0.001 changes the top by under a half of its size": lambda seed: (
+            seed["first_step"][0] < 0.5
+        ),
+        "at rate 0.05 by more than all of it": lambda seed: seed["first_step"][1] > 1,
         "orthogonal plain nets learn at a rate up to 0.005": lambda seed: any(
             of_rates(seed["map"]["plain"], LOW_RATES)
         ),

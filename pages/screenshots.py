@@ -33,13 +33,13 @@ else frames();
 SCENES = {
     "whisper": "tellAnswer('whisper'); togglePlay();",
     "race": "",
-    "sabotage": "",
+    "sabotage": "SCENES.sabotage.bet.prove();",
     "start": "",
     "turn": "",
     "pointers": "",
     "judge": "",
 }
-SETTLED_BETS = "tower=bet&bets=202121&verdicts=011"  # all won
+SETTLED_BETS = "bets=202121&verdicts=011"  # all won
 MOVES = "isPlaying() || stage.isMoving"
 # calls done() when the scene stands still
 STILL = f"""

@@ -384,16 +384,16 @@ def test_keys_lead_through_the_lesson(driver):
     assert shown(driver, "[isTold('race'), runs.race.isPlaying, runs.race.stride]") == [False, True, 20]
     press("a")
     assert shown(driver, "isTold('race')")
-    press(Keys.ARROW_RIGHT, "a")  # plays the proof, beside the reader's own tower
-    assert shown(driver, "[state.tower, runs.bet.isPlaying, runs.sabotage.step]") == ["bet", True, 0]
+    press(Keys.ARROW_RIGHT, "a")  # plays the proof
+    assert shown(driver, "[frameNow(), runs.sabotage.isPlaying]") == [[6, 8], True]
     press(Keys.ARROW_LEFT, Keys.PAGE_DOWN)
-    assert shown(driver, "[isTold('sabotage'), runs.bet.isPlaying]") == [False, True]  # it goes on
+    assert shown(driver, "[isTold('sabotage'), runs.sabotage.isPlaying]") == [False, True]  # it goes on
     press("A", "A")
     assert shown(driver, "[isTold('sabotage'), betOf('sabotage')]") == [True, None]
     press(Keys.ARROW_LEFT)
     press(Keys.ARROW_LEFT)
     assert shown(driver, "state.scene") == "whisper"
-    assert shown(driver, "score()") == 1
+    assert shown(driver, "score()") == "1 of 2"
     marks = "[...document.querySelectorAll('#scenes a')].map(({ dataset }) => dataset.mark ?? '')"
     assert shown(driver, f"{marks}.join(' ').trim()") == "✓ ✗"  # the third was told without a bet
     wait_for(driver, "heading === null")  # it has scrolled there
@@ -453,7 +453,7 @@ def test_the_address_holds_the_state(driver):
     open_anew(driver, f"{FILE.as_uri()}#race&depth=50&b_T=-5&rate=7&ink={'0' * 97}f&{ALL_BETS}")
     wait_for(driver, "worker && runs.race && runs.race.portraits")
     told = "[state.depth, state.b_T, state.rate, runs.race.about.depth, inkNow()[195], score(), agreement()]"
-    assert shown(driver, told) == [50, -5, 0.005, 50, 1, 6, "You agree with 3 of 3."]  # no rate is 7
+    assert shown(driver, told) == [50, -5, 0.005, 50, 1, "6 of 6", "You agree with 3 of 3."]  # no rate is 7
     assert shown(driver, "runs.race.isPlaying")  # what is told is played
     lever = driver.find_element("id", "lever-depth")
     lever.send_keys("\ue014")  # the right arrow
@@ -527,15 +527,16 @@ def test_a_reader_draws_cuts_and_drags(driver):
     wait_for(driver, "tower && !stage.isMoving && runs.sabotage.read[0].length")
     x, upper, lower = shown(driver, "[tower.left + 5, tower.rowTop(12) + 2, tower.rowTop(10) + 2]")
     drag((x, lower), (x, upper))
+    assert shown(driver, "[frameNow(), runs.sabotage.closed.size]") == [[10, 3], 0]  # first the net is trained
+    wait_for(driver, "runs.sabotage.cuts.length")
     assert shown(driver, "[runs.sabotage.cuts[0].from, runs.sabotage.cuts[0].count]") == [10, 3]
-    assert shown(driver, f"stage.wordsAt({x}, {upper})").startswith("Layer 12, unit 1: signal ")
+    assert shown(driver, f"stage.wordsAt({x}, {upper})").startswith("Layer 12, unit 1: ")
     wait_for(driver, "$('act').disabled")  # these layers are cut
-    driver.execute_script("bet('sabotage', 2, 0)")
-    assert shown(driver, "[state.tower, runs.sabotage.cuts.length]") == ["bet", 1]
-    assert shown(driver, "frameNow()") == [6, 8]  # the sliders say what will be cut
+    driver.execute_script("bet('sabotage', 2, 0)")  # it is tried on a new net
+    assert shown(driver, "[frameNow(), runs.sabotage.step, runs.sabotage.cuts.length]") == [[6, 8], 0, 0]
     driver.execute_script("tellAnswer('sabotage')")
-    driver.find_element("link text", "cut 20 layers").click()
-    wait_for(driver, "state.tower === 'yours' && runs.sabotage.step === 0")
+    driver.find_element("link text", "frame 20 layers").click()
+    wait_for(driver, "frameNow()[1] === 20 && runs.sabotage.step === 0")
     assert shown(driver, "[frameNow(), isPlaying(), Boolean(state.ink)]") == [[6, 20], False, True]
     ActionChains(driver).send_keys(" ").perform()
     assert shown(driver, "[state.scene, isPlaying()]") == ["sabotage", True]

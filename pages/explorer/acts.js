@@ -18,7 +18,7 @@ const decidedByHalf = () => percent(decidedUpTo(blockOfHalf()));
 /* An act's `questions` are asked one after the other.  `most` is the largest guess, `unit` what follows a guess.
    `truth` gives the number that was asked for, of the whole net and, if `of_image` is true, of the image that is shown,
    `answer` the sentences that tell it, `then` what else happens.  `map` names the act's plot.  Of this map `title`,
-   `legend` and `help` say what it draws, `more`, if any, what else there is to say, `ends` stand below it in a `layout` of page.css, over the colours of `bar` if it
+   `help` says what it draws, and `legend`, if any; `more`, if any, what else there is to say, `ends` stand below it in a `layout` of page.css, over the colours of `bar` if it
    has some, and `note` says what it shows.  Two lines stand below the map; those of `folded` are told on a click.
    `mark` says where on the map a guess is drawn: as a line below this row, with a text. */
 const ACTS = [
@@ -58,7 +58,6 @@ const ACTS = [
     ],
     map: "effect",
     title: "Without one block",
-    legend: () => "",
     layout: "lines",
     ends: () => {
       const sure = isEmpty() ? "100 %" : `100 %\nsure: ${found ? found.digit : answerOf(now)}`;
@@ -111,7 +110,6 @@ const ACTS = [
     ],
     map: "read",
     title: "Answer so far",
-    legend: () => "",
     layout: "columns",
     ends: () => {
       const most = Math.max(...DATA.measured.decided);
@@ -160,7 +158,6 @@ const ACTS = [
     ],
     map: "gates",
     title: () => SHOW[shown.compare].text(digitShown()),
-    legend: () => "",
     layout: "ramp",
     ends: () => SHOW[shown.compare].ends,
     bar: () => SHOW[shown.compare].bar,

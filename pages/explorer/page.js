@@ -319,7 +319,7 @@ function showNote() {
   const { layout, ends, bar, note, legend, folded } = viewNow();
   set("map-title", titleOf(viewNow()));
   foldLines(folded);
-  $("map-legend").innerHTML = legend();
+  $("map-legend").innerHTML = legend?.() ?? "";
   $("map-ends").replaceChildren(...ends().map(endOfScale));
   $("map-ends").className = layout;
   if (bar) $("map-ends").style.setProperty("--bar", bar());
@@ -372,16 +372,6 @@ function aboutGates() {
   return `Mean T ${mean.toFixed(3)}; open (T > 0.5): ${open} of ${all.length}.`;
 }
 
-/* Where the gates of this net are open, from the mean over all training images. */
-function whereOpen() {
-  const means = DATA.gates.mean_T.map((row) => row.reduce((a, b) => a + b) / row.length);
-  const mean = (part) => (part.reduce((a, b) => a + b) / part.length).toFixed(2);
-  return `In this net the gates open most at the bottom: mean T is ${mean(means.slice(0, 3))} in the first three blocks, ` +
-    `${mean(means.slice(20, 30))} in the middle ones, and ${mean(means.slice(-1))} in the last. In the nets of 30 blocks that this ` +
-    "project trains for 12 epochs they open most at the top. These nets differ in depth, training and settings; which of these " +
-    "decides has not been measured.";
-}
-
 /* ---- Start ---- */
 
 function start() {
@@ -399,7 +389,6 @@ function start() {
   listenToMaps();
   listenToTheUnit();
   set("held", DATA.net.about);
-  set("where-open", whereOpen());
   offer(FIRST_DIGIT);
   listenToActs();
   set("announced", ""); // nothing has changed yet

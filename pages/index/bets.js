@@ -5,6 +5,7 @@ const told = new Set(); // the scenes whose answers were told
 const isTold = (scene) => told.has(scene);
 const asked = new Set(); // those whose answers were asked for, without a bet
 const isOpen = (scene) => !isTold(scene) && (betOf(scene) !== null || asked.has(scene)); // the stage is trying it
+const isCovered = (scene) => !isTold(scene) && !isOpen(scene); // its bet is still to be made
 const unplayed = new Set(); // those that an address calls told, and whose nets are untrained
 
 /* A question with its choices as buttons. */
@@ -89,7 +90,6 @@ function goOnWithBet() {
   const { scene } = state;
   const isTried = isOpen(scene);
   if (!unplayed.delete(scene) && !isTried) return;
-  if (scene === "sabotage" && isTried) set({ tower: "bet" });
   if (runNow()) play();
   else if (isTried) SCENES[scene].bet.prove?.();
   else SCENES.start.play();

@@ -18,7 +18,11 @@ function markOf(scene) {
   return betOf(scene) === SCENES[scene].bet.right ? "✓" : "✗";
 }
 
-const score = () => BETS.filter((scene) => markOf(scene) === "✓").length;
+/* "4 of 6": of the scenes that the reader bet on. */
+function score() {
+  const [right, wrong] = ["✓", "✗"].map((mark) => BETS.filter((scene) => markOf(scene) === mark).length);
+  return right + wrong ? `${right} of ${right + wrong}` : "none of the";
+}
 
 SCENES.judge = {
   levers: [],
@@ -35,7 +39,7 @@ SCENES.judge = {
 
   caption() {
     if (claimNow() < 0) return "The address of this page holds your result.";
-    return `You predicted ${score()} of ${BETS.length} scenes (✓). ${agreement()}`;
+    return `You predicted ${score()} scenes (✓). ${agreement()}`;
   },
 };
 
@@ -83,7 +87,7 @@ function showClaims() {
   sectionOf("judge").classList.toggle("all", now < 0);
   resultBox().hidden = now >= 0;
   const [predicted, agreed] = resultBox().querySelectorAll(".score b");
-  write(predicted, `${score()} of ${BETS.length}`);
+  write(predicted, score());
   write(agreed, `${[0, 1, 2].filter(agrees).length} of 3`);
   claimBoxes().forEach((box, i) => {
     const verdict = state.verdicts[i];

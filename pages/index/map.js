@@ -25,7 +25,8 @@ function aboutCell(cell) {
 /* While the map plays, the cells in random order, so that the shape is seen early; those that were asked for come first. */
 function fillOn() {
   const order = filling.isPlaying ? permutation(CELLS, uniformFrom(7)) : [];
-  const next = [...filling.first, ...order].find((cell) => !maps[state.weights].has(cell));
+  const free = order.filter((cell) => !isCovered("start") || !PLAIN_CELLS.includes(cell)); // the bet is on the plain nets
+  const next = [...filling.first, ...free].find((cell) => !maps[state.weights].has(cell));
   if (next === undefined) filling.isPlaying = false;
   redraw();
   if (next === undefined || !worker || filling.isWaiting || state.scene !== "start") return;
@@ -62,15 +63,13 @@ SCENES.start = {
     const { width, height } = stage;
     const left = 60;
     const isWide = width > 560;
-    const law = isTold("start") ? height * (isWide ? 0.34 : 0.26) : 0; // it comes with the answer
+    const law = height * (isWide ? 0.34 : 0.26);
     const wide = width - left - 4;
     return { left, law, isWide, wide, cell: [wide / COLUMNS, (height - law - 72) / RATES.length], top: law + 32 };
   },
 
   draw() {
-    const { left, law, isWide, wide, cell: [across, high], top } = this.layout();
-    if (this.hadLaw === 0 && law) stage.move(); // the map makes room for it
-    this.hadLaw = law;
+    const { left, isWide, wide, cell: [across, high], top } = this.layout();
     const cells = maps[state.weights];
     const ramps = { highway: stage.colors.gate, plain: ramp(stage.colors.paper, stage.colors.color("plain")) };
     for (let cell = 0; cell < CELLS; cell++) {
@@ -94,8 +93,8 @@ SCENES.start = {
     stage.text(stage.width / 2, bottom + 36, "a layer keeps more ← T at the start → replaces more", "small", "middle");
     stage.text(4, top - 6, "rate ↑ larger steps", "small");
     stage.text(left + wide, top - 6, `● learns${isWide ? ` (loss under ${LEARNS}; ${GUESSING})` : ""}, × does not`, "small", "end");
-    if (law) this.drawLaw(this.layout());
-    else stage.box([left + wide - across, top, across, RATES.length * high], "calls"); // the bet is on this column
+    this.drawLaw(this.layout());
+    if (!isTold("start")) stage.box([left + wide - across, top, across, RATES.length * high], "calls"); // the bet is on it
   },
 
   drawLaw({ left, law, wide, cell: [across] }) {
@@ -126,9 +125,9 @@ SCENES.start = {
   },
 
   caption() {
-    const { loss } = maps[state.weights].get(chosenCell()) ?? {};
+    const { loss, moved } = maps[state.weights].get(chosenCell()) ?? {};
     const net = state.cellBias === Infinity ? "Plain" : `From T = ${FIELDS.cellBias.say(state.cellBias)}`;
-    const says = loss === undefined ? "not trained yet" : `loss ${loss.toFixed(2)} (${GUESSING})`;
+    const says = loss === undefined ? "not trained yet" : `loss ${loss.toFixed(2)} (${GUESSING}); the first step changed the top by ${percent(moved)}`;
     const trained = [...maps[state.weights].values()];
     const learn = trained.length ? ` ${trained.filter(isLearning).length} of ${trained.length} nets learn.` : "";
     return `${net}, rate ${state.cellRate}: ${says}.${learn}`;
@@ -142,7 +141,7 @@ SCENES.start = {
 
     /* The cells of the plain nets come first. */
     prove() {
-      set({ weights: "orthogonal" });
+      set({ weights: "orthogonal", cellBias: Infinity, cellRate: 0.05 });
       filling.first = [...PLAIN_CELLS];
       filling.isPlaying = true;
       fillOn();

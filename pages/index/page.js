@@ -89,7 +89,7 @@ function showScene(name) {
     link.setAttribute("aria-current", link.hash === `#${name}`);
   }
   for (const other of NAMES) sectionOf(other).classList.toggle("current", other === name);
-  makeMissing();
+  if (ABOUT[name] && !runNow()) remake(name); // it is shown for the first time
   foldLevers();
   fillLevers();
   goOnWithBet();
@@ -114,7 +114,8 @@ function showButtons() {
   $("play").hidden = !playScene && !ABOUT[state.scene];
   $("again").hidden = !ABOUT[state.scene];
   $("again").style.visibility = runNow()?.step ? "" : "hidden"; // its place is kept
-  $("wipe").hidden = state.scene !== "whisper" || !state.ink; // elsewhere the menu of digits wipes
+  $("wipe").hidden = state.scene !== "whisper"; // elsewhere the menu of digits wipes
+  $("wipe").disabled = !state.ink;
   write($("play"), isPlaying() ? "Pause" : toPlay?.() ?? "Play");
   write($("act"), action?.() || "");
   $("act").hidden = !$("act").textContent;
@@ -325,7 +326,7 @@ function startWorker() {
     if (data.cell) return receiveCell(data);
     if (data.run) return receiveRace(data);
     worker = made;
-    if (ABOUT[state.scene]) remake(nameNow());
+    if (ABOUT[state.scene]) remake(state.scene);
     fillOn();
     answer();
   };
@@ -348,10 +349,11 @@ function takeAddress() {
 }
 
 function start() {
+  if (!isScript()) window.name = "stage"; // the links of a script in its own tab lead here
   document.documentElement.classList.add("runs");
   makeBets();
   $("play").addEventListener("click", togglePlay);
-  $("again").addEventListener("click", () => remake(nameNow()));
+  $("again").addEventListener("click", () => remake(state.scene));
   $("act").addEventListener("click", () => SCENES[state.scene].act());
   $("back").addEventListener("click", () => sectionOf(state.scene).querySelector(".bet button").focus());
   $("back").hidden = false;
@@ -378,6 +380,6 @@ function start() {
     if (location.hash.includes("&") && isOpen(asked)) tellAnswer(asked); // what was being tried leaves the stage
     state.scene = "";
     leadTo(asked);
-    if (location.hash.includes("&") && ABOUT[asked]) remake(nameNow());
+    if (location.hash.includes("&") && ABOUT[asked]) remake(state.scene);
   });
 }

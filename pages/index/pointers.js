@@ -33,7 +33,7 @@ function reachedBy(block) {
 }
 
 /* Before the bet the other towers would tell. */
-const ksShown = () => (isTold("pointers") || isOpen("pointers") ? KS : [1]);
+const ksShown = () => (isCovered("pointers") ? [1] : KS);
 
 const isAtEnd = () => state.block === BLOCKS_OF_FOLLOWER;
 const isHeld = () => state.gates === "held";
@@ -73,6 +73,7 @@ SCENES.pointers = {
     }
     stage.box([wide + 26, 48 + (BLOCKS_OF_FOLLOWER - state.block) * high, width - wide - 28, high], "chosen");
     const title = each > 40 ? "read after each layer" : "after each layer, k =";
+    if (each <= 40) stage.text(wide + 24, height - 26, "read", "small", "end");
     stage.text(wide + 28, 14, each > 70 ? `answers 0 to 5, ${title}` : title, "small");
   },
 

@@ -6,7 +6,7 @@ const PACE = 20; // milliseconds between an answer of the worker and the next qu
 const PATIENCE = 300; // steps of a race
 const WIDTH = 16; // units of a layer
 const CHANCE = 0.1;
-const runs = {}; // {name: a race}; its name is that of its scene, or "bet"
+const runs = {}; // {scene: its race}
 
 const shared = { width: WIDTH, seed: 1 };
 const small = { ...shared, depth: 30, init: "program", rate: 0.005 };
@@ -16,13 +16,10 @@ const ABOUT = {
     nets: [{ kind: state.second, b_T: 0 }, { kind: "highway", b_T: state.b_T }],
   }),
   sabotage: () => ({ ...small, nets: [{ kind: "highway", b_T: -3 }] }),
-  bet: () => ABOUT.sabotage(),
   turn: () => ({ ...small, nets: [{ kind: "highway", b_T: -30 }, { kind: "highway", b_T: -3 }] }),
 };
 
-/* The race on the stage. */
-const nameNow = () => (state.scene === "sabotage" && state.tower === "bet" ? "bet" : state.scene);
-const runNow = () => runs[nameNow()];
+const runNow = () => runs[state.scene]; // on the stage
 
 /* ---- The worker's answers ---- */
 
@@ -31,14 +28,9 @@ function remake(name) {
   const before = runs[name];
   runs[name] = {
     version: (before?.version ?? 0) + 1, about, portraits: before?.portraits, depth: before?.depth ?? about.depth, step: 0, until: ["sabotage", "turn"].includes(name) ? TRAINED : PATIENCE,
-    ghost: before?.step ? before.read : before?.ghost, isPlaying: before?.isPlaying ?? false, isWaiting: false, stride: 1, cuts: [], closed: new Set(), cutsAt: name === "bet" ? TRAINED : null, read: about.nets.map(() => []),
+    ghost: before?.step ? before.read : before?.ghost, isPlaying: before?.isPlaying ?? false, isWaiting: false, stride: 1, cuts: [], closed: new Set(), cutsAt: null, read: about.nets.map(() => []),
   };
   ask(name, { make: about });
-}
-
-/* A race that is shown for the first time. */
-function makeMissing() {
-  if (ABOUT[nameNow()] && !runNow()) remake(nameNow());
 }
 
 function ask(name, question) {
@@ -60,7 +52,7 @@ function receiveRace({ run: name, version, records, accuracies, portraits }) {
   if (accuracies && run.cuts.length) run.cuts.at(-1).after ??= accuracies[0];
   if (run.step === run.cutsAt) {
     run.cutsAt = null;
-    cutLayers(...BET_CUT, name);
+    cutLayers(...frameNow());
   }
   if (run.step >= run.until) Object.assign(run, { isPlaying: false, stride: 1 });
   if (run === runNow()) {
@@ -75,7 +67,7 @@ function goOn() {
   const run = runNow();
   if (!run?.isPlaying || run.isWaiting) return;
   const ahead = (run.cutsAt ?? run.until) - run.step;
-  ask(nameNow(), { steps: Math.min(ahead, calm.matches ? ACCURACY_EVERY : run.stride) }); // who wants no motion sees few pictures
+  ask(state.scene, { steps: Math.min(ahead, calm.matches ? ACCURACY_EVERY : run.stride) }); // who wants no motion sees few pictures
 }
 
 function play() {
@@ -90,7 +82,7 @@ function play() {
 /* Sends another digit up the towers; while an answer is awaited, after it. */
 function showDigit(run) {
   run.isStale = run.isWaiting;
-  if (!run.isWaiting) ask(nameNow(), {});
+  if (!run.isWaiting) ask(state.scene, {});
 }
 
 const readNow = (run, k) => run.read[k].at(-1)?.[1];
@@ -120,8 +112,8 @@ function drawTower(which, run, k, [left, top, width, height], name, look, hasPad
   };
   if (portrait && portrait.states.length === rows * WIDTH) {
     for (let layer = 0; layer < rows; layer++) {
-      drawRow(layer, "", left, rowOf(portrait.states, layer, WIDTH), "signal");
-      drawRow(layer, "g", right, rowOf(portrait.gradients, layer, WIDTH), "gradient");
+      drawRow(layer, "", left, rowOf(portrait.states, layer, WIDTH), "this digit’s signal is");
+      drawRow(layer, "g", right, rowOf(portrait.gradients, layer, WIDTH), "the mean gradient of 64 images is");
       if (layer && portrait.gates) {
         const color = stage.colors.gate[Math.round(portrait.gates[layer - 1] * SHADES)];
         stage.tile(`${which}:T${layer}`, [left + wide + 8, rowTop(layer), 8, high], 1, [color], () => `Layer ${layer}: mean T = ${portrait.gates[layer - 1].toFixed(3)}.`);

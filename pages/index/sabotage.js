@@ -9,23 +9,27 @@ const BET_CUT = [6, 8]; // of the bet: from this layer on so many
 let dragged = null; // {from, to}: the layers that the pointer has passed
 let tower = null; // where it stands
 
-function cutLayers(from, count, name = nameNow()) {
-  const run = runs[name];
+function cutLayers(from, count) {
+  const run = runs.sabotage;
   for (let layer = from; layer < from + count; layer++) run.closed.add(layer);
   run.cuts.push({ step: run.step, from, count, before: readNow(run, 0) });
   run.until = run.step + HEALING;
-  ask(name, { cut: [from, count] });
+  ask("sabotage", { cut: [from, count] });
   run.isPlaying = true;
-  if (name === nameNow()) set({ cutFrom: from, cutCount: count });
+  set({ cutFrom: from, cutCount: count });
 }
 
-const areCut = (from, count) => Array.from({ length: count }, (_, i) => from + i).every((layer) => runNow().closed.has(layer));
+const areCut = (from, count) => Array.from({ length: count }, (_, i) => from + i).every((layer) => runs.sabotage.closed.has(layer));
 
-/* A cut more is not what the bet tries. */
+/* A net that has hardly learned is trained first.  A cut more is not what the bet tries. */
 function cutByHand(from, count) {
+  const run = runs.sabotage;
   if (areCut(from, count)) return;
-  if (isOpen("sabotage") && state.tower === "bet") tellAnswer("sabotage");
-  cutLayers(from, count);
+  if (isOpen("sabotage")) tellAnswer("sabotage");
+  if (run.step >= TRAINED) return cutLayers(from, count);
+  set({ cutFrom: from, cutCount: count });
+  run.cutsAt = TRAINED;
+  play();
 }
 
 /* The layer of the tower at a place, from 1; null beside it. */
@@ -39,27 +43,19 @@ const frameNow = () => [state.cutFrom, Math.min(state.cutCount, LAYERS + 1 - sta
 const rangeOf = ({ from, to }) => [Math.min(from, to), Math.abs(to - from) + 1];
 
 SCENES.sabotage = {
-  levers: ["tower", "cutFrom", "cutCount"],
+  levers: ["cutFrom", "cutCount"],
   hasDigit: true,
   action: () => "Cut",
   toPlay: () => (runNow()?.until === TRAINED && runNow().step < TRAINED ? `Run to step ${TRAINED}` : "Play"),
   canAct: () => !areCut(...frameNow()),
   act: () => cutByHand(...frameNow()),
 
-  onState({ tower: isOther }) {
-    if (!isOther) return;
-    if (isOther === "bet") [state.cutFrom, state.cutCount] = BET_CUT;
-    Object.values(runs).forEach((run) => (run.isPlaying = false));
-    makeMissing();
-    if (isOther === "bet" && isOpen("sabotage")) play();
-  },
-
   draw() {
     const run = runNow();
     const { width, height } = stage;
     const isWide = width > 560;
     const wide = isWide ? width * 0.46 : width * 0.5;
-    tower = drawTower(1, run, 0, [0, 0, wide, height - 8], FIELDS.tower.words[state.tower], "highway");
+    tower = drawTower(1, run, 0, [0, 0, wide, height - 8], "highway", "highway");
     stage.hold(tower.left, tower.rowTop(LAYERS), tower.right + tower.wide - tower.left, tower.high * LAYERS);
     if (!dragged) this.mark(...frameNow(), "planned");
     for (const { from, count } of run.cuts) this.mark(from, count, "cut");
@@ -93,6 +89,7 @@ SCENES.sabotage = {
     const last = run.cuts.at(-1);
     const now = percent(readNow(run, 0));
     const isReady = run.step === TRAINED && !run.isPlaying;
+    if (run.cutsAt) return `${trainedFor(run)} New digits read: ${now}. At step ${TRAINED} the framed layers are cut.`;
     if (!last) return `${trainedFor(run)} New digits read: ${now}.${isReady ? " Now drag over the tower, or press Cut." : ""}`;
     const cut = `${run.closed.size} layer${run.closed.size === 1 ? "" : "s"} cut by step ${last.step}`;
     return `${cut}. New digits read: ${percent(last.before)} before, ${percent(last.after)} just after; after ${run.step - last.step} more steps: ${now}.`;
@@ -102,13 +99,13 @@ SCENES.sabotage = {
     question: "Suppose eight neighbouring layers are cut at step 100. How much does the net read 200 steps later?",
     choices: ["it guesses", "half as much", "nearly as much"],
     right: 2,
-    isSettled: () => runs.bet?.step >= TRAINED + HEALING,
-
-    /* On a tower of its own, which leaves the reader's as it is. */
+    isSettled: () => runs.sabotage?.step >= TRAINED + HEALING,
     prove() {
-      set({ tower: "bet" });
-      remake("bet");
+      remake("sabotage");
+      [state.cutFrom, state.cutCount] = BET_CUT;
+      runs.sabotage.cutsAt = TRAINED;
       play();
+      showLevers();
     },
   },
 };

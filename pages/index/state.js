@@ -15,7 +15,6 @@ const FIELDS = {
   depth: { from: 5, to: 100, step: 5, standard: 30, label: "layers" },
   rate: { values: RATES, standard: 0.005, label: "rate" },
   init: { words: INITIALISATIONS, standard: "program", label: "weights" },
-  tower: { words: { yours: "yours", bet: "the bet’s" }, standard: "yours", label: "tower" },
   cutFrom: { from: 1, to: 30, step: 1, standard: 10, label: "from layer" },
   cutCount: { from: 1, to: 30, step: 1, standard: 3, label: "layers" },
   weights: { words: { orthogonal: "keep the size", program: "small" }, standard: "orthogonal", label: "weights" },

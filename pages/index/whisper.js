@@ -110,17 +110,18 @@ SCENES.whisper = {
       if (layer && side > 60) stage.text(x + side - 3, y + side - 4, String(layer), "small faint", "end");
     });
     const now = shareOf(states, top);
-    const isCovered = T === STANDARD.T && !isTold("whisper") && !isOpen("whisper"); // the bet is on it
-    this.left = top === LAYERS && !isCovered ? now : undefined; // not while it climbs
+    this.isHidden = T === STANDARD.T && isCovered("whisper"); // the bet is on it
+    this.left = top === LAYERS && !this.isHidden ? now : undefined; // not while it climbs
     if (top === LAYERS && now) {
       tryBetween(lastT, T);
       visited.set(T, now);
       lastT = T;
     }
     const [x, y, side] = tilePlace(LAYERS + 1);
-    const number = top < LAYERS ? String(top) : isCovered ? "?" : shareInWords(now);
-    const lines = number.split(/(?<=×) /); // a small one in two
-    const size = side / (gridNow()[1] === 3 ? 2.2 : 3) / (lines.length > 1 && gridNow()[1] === 3 ? 1.5 : 1);
+    const number = top < LAYERS ? String(top) : this.isHidden ? "?" : shareInWords(now);
+    const isWide = gridNow()[1] === 3; // two places are free
+    const lines = isWide ? [number] : number.split(/(?<=×) /); // a small one in two
+    const size = side / (isWide && number.length < 6 ? 2.2 : 3);
     lines.forEach((line, i) => (stage.text(x, y + side / 2 + (i - lines.length + 1) * size, line, "strong").style.fontSize = `${size}px`));
     stage.text(x, y + side / 2 + 18, top < LAYERS ? "layers" : "size left", "small");
     for (let row = 1; row < gridNow()[1]; row++) {
@@ -158,7 +159,8 @@ SCENES.whisper = {
     if (isTold("whisper")) stage.line(lineOf((T) => decadesLeft(T, FACTORS.program, LAYERS)), "law");
     const here = [across(state.T), down(Math.log10(now))];
     const isCalling = isThere && isDrawn && tried.length < 4;
-    stage.dot(...here, isCalling ? "here calls" : "here", 7);
+    if (this.isHidden) stage.text(here[0], place[1] + place[3] / 2, "?", "number pen", "middle");
+    else stage.dot(...here, isCalling ? "here calls" : "here", 7);
     const [aside, words, anchor] = state.T > 0.5 ? [-14, "← drag T", "end"] : [14, "drag T →", "start"];
     if (isCalling) stage.text(here[0] + aside, here[1] + 30, words, "small pen", anchor);
   },
