@@ -1,6 +1,6 @@
 "use strict";
-/* Judge: three claims, one after the other.  What was measured and what was asked is open; our verdict is sealed until
-   the reader has judged. */
+/* Judge: three claims, one after the other.  What each must show is open; what was measured, and our verdict, are sealed
+   until the reader has judged. */
 
 const VERDICTS = ["it holds", "in part", "it fails"];
 const BETS = ["whisper", "race", "sabotage", "start", "turn", "pointers"];

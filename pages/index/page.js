@@ -255,10 +255,11 @@ function takeKey(event) {
   if (actions[key] && actions[key]() !== false) event.preventDefault();
 }
 
-/* The stage follows the focus. */
-function follow({ target }) {
+/* The stage follows the focus; but behind the controls stands the text of their scene. */
+function follow({ target, relatedTarget }) {
   const scene = target.closest("#texts > section")?.id;
   if (!scene || scene === state.scene || !target.matches(":focus-visible")) return;
+  if (relatedTarget?.closest("#controls")) return sectionOf(state.scene).querySelector("h2").focus();
   heading = scene;
   showScene(scene);
   scrollToScene(scene);
@@ -355,8 +356,6 @@ function start() {
   $("play").addEventListener("click", togglePlay);
   $("again").addEventListener("click", () => remake(state.scene));
   $("act").addEventListener("click", () => SCENES[state.scene].act());
-  $("back").addEventListener("click", () => sectionOf(state.scene).querySelector(".bet button").focus());
-  $("back").hidden = false;
   $("new-class").addEventListener("click", () => setTimeout(() => location.reload())); // once its address is taken
   $("wipe").addEventListener("click", () => set({ ink: "0".repeat(PIXELS / 2) }));
   document.addEventListener("keydown", takeKey);
