@@ -131,7 +131,8 @@ def _check_results(name: str, record: dict) -> None:
 def _check_runs(name: str, record: dict) -> None:
     """A run*.json must have the settings, data, depths and seeds of its command."""
     args = hn.parse_arguments(COMMANDS[name].split()[2:])
-    expected = {"data_set": args.data_dir or "MNIST", "n_classes": 10, "activation": "tanh", "optimizer": "adam"}
+    data_set = args.data_dir or "MNIST"  # a folder of another set bears its name
+    expected = {"data_set": data_set, "n_classes": 10, "activation": "tanh", "optimizer": "adam"}
     for setting in asdict(hn.Settings()):
         if setting in vars(args) and setting not in ("seed", "depth"):
             expected[setting] = getattr(args, setting)
