@@ -57,11 +57,15 @@ function measureMap(seed, { train, test }) {
   return rows;
 }
 
-/* By which share of its size the first step changes what the top layer of a plain net hands on, at a low rate and at a
-   high one. */
-function measureFirstStep(seed, { train, test }) {
-  const about = { ...small, init: "orthogonal", nets: [PLAIN], seed };
-  return [0.001, 0.05].map((rate) => trainedCell({ ...about, rate }, train, test).moved);
+/* Plain nets after the steps of the map, at a low rate and at a high one: how much of the gradient still arrives, and the
+   share of the units whose H is nearly -1 or 1, where tanh is flat. */
+function measureRates(seed, { train, test }) {
+  return [0.001, 0.05].map((rate) => {
+    const race = new Race({ ...small, init: "orthogonal", nets: [PLAIN], seed, rate }, train, test);
+    const { gradients } = untested(race, CELL_STEPS).at(-1).nets[0];
+    const H = race.nets[0].blocks.flatMap((block) => Array.from(block.H));
+    return { still: gradients[0] / gradients.at(-1), flat: H.filter((value) => Math.abs(value) > 0.95).length / H.length };
+  });
 }
 
 /* A random problem of pointers: for each k whether it is answered right, the same with held gates, and from which block
@@ -89,7 +93,7 @@ async function measureSeed(seed) {
     towers: measureTowers(seed, images),
     cuts: measureCuts(seed, images),
     map: measureMap(seed, images),
-    first_step: measureFirstStep(seed, images),
+    rates: measureRates(seed, images),
     problem: measureProblem(seed),
   };
 }

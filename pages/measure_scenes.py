@@ -4,7 +4,7 @@
 
 A seed draws other weights, another order of the images, and another problem of pointers. The page's own functions
 compute, in node, without a browser; pages/measure_scenes.js says what. PROMISES says which numbers keep a promise; its
-bounds were fixed when one seed had been seen, those of the first step when two had, that of the gradient after three
+bounds were fixed when one seed had been seen, those of the rates when two had, that of the gradient after three
 and eight cuts when eight had. That it always arrives after twenty, as the page said before, was not so: summary_of
 counts in how many nets it fades.
 """
@@ -76,10 +76,12 @@ PROMISES = {
         ),
     },
     "start": {
-        "plain: the first step at rate 0.001 changes the top by under a half of its size": lambda seed: (
-            seed["first_step"][0] < 0.5
+        "after 60 steps at rate 0.001 over half of the gradient arrives in plain nets": lambda seed: (
+            seed["rates"][0]["still"] > 0.5
         ),
-        "at rate 0.05 by more than all of it": lambda seed: seed["first_step"][1] > 1,
+        "at 0.05 under a millionth, and a third of the units are nearly at -1 or 1": lambda seed: (
+            seed["rates"][1]["still"] < MILLIONTH and seed["rates"][1]["flat"] > 1 / 3
+        ),
         "orthogonal plain nets learn at a rate up to 0.005": lambda seed: any(
             of_rates(seed["map"]["plain"], LOW_RATES)
         ),

@@ -397,7 +397,7 @@ def test_keys_lead_through_the_lesson(driver):
     marks = "[...document.querySelectorAll('#scenes a')].map(({ dataset }) => dataset.mark ?? '')"
     assert shown(driver, f"{marks}.join(' ').trim()") == "✓ ✗"  # the third was told without a bet
     wait_for(driver, "heading === null")  # it has scrolled there
-    driver.execute_script("showScene('judge')")
+    driver.execute_script("leadTo('judge')")
     claims = "claimBoxes().map(({ hidden }) => !hidden)"
     press("1", "2")  # a claim that was judged is no question any more
     assert shown(driver, f"[state.verdicts, document.activeElement.innerText, {claims}]") == [
@@ -535,11 +535,9 @@ def test_a_reader_draws_cuts_and_drags(driver):
     driver.execute_script("bet('sabotage', 2, 0)")  # it is tried on a new net
     assert shown(driver, "[frameNow(), runs.sabotage.step, runs.sabotage.cuts.length]") == [[6, 8], 0, 0]
     driver.execute_script("tellAnswer('sabotage')")
-    driver.find_element("link text", "frame 20 layers").click()
-    wait_for(driver, "frameNow()[1] === 20 && runs.sabotage.step === 0")
-    assert shown(driver, "[frameNow(), isPlaying(), Boolean(state.ink)]") == [[6, 20], False, True]
-    ActionChains(driver).send_keys(" ").perform()
-    assert shown(driver, "[state.scene, isPlaying()]") == ["sabotage", True]
+    driver.find_element("link text", "cut 20 layers").click()
+    assert shown(driver, "[frameNow(), isPlaying(), Boolean(state.ink)]") == [[6, 20], True, True]
+    wait_for(driver, "runs.sabotage.closed.size === 20")
     driver.execute_script("showScene('pointers')")
     wait_for(driver, "!stage.isMoving && state.scene === 'pointers' && SCENES.pointers.ring")
     head, other = shown(driver, "[SCENES.pointers.placeOf(4), SCENES.pointers.placeOf(1)]")

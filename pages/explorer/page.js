@@ -160,8 +160,7 @@ function aboutOthers() {
   if (isEmpty()) return "";
   const decided = decidedAt(now.answers);
   const { decided: counts, n_test: n } = DATA.measured;
-  const earlier = counts.slice(0, decided).reduce((a, b) => a + b, 0);
-  const before = decided ? `, ${percent(earlier / n)} earlier` : "";
+  const before = decided ? `, ${percent(decidedUpTo(decided - 1))} earlier` : "";
   return `With the whole net ${percent(counts[decided] / n)} of all ${grouped(n)} test images are decided ` +
     `${whereDecided(decided)}${before}; half of all once block ${median(counts)} is passed.`;
 }
@@ -176,10 +175,7 @@ function decidedUpTo(block) {
 function median(counts) {
   const half = counts.reduce((a, b) => a + b) / 2;
   let sum = 0;
-  return counts.findIndex((count) => {
-    sum += count;
-    return sum >= half;
-  });
+  return counts.findIndex((count) => (sum += count) >= half);
 }
 
 /* The measured training error with layers `first` to `last` closed. */

@@ -67,11 +67,12 @@ function bet(scene, i, choice) {
   prove(scene);
 }
 
-/* "✓ You were right."; "" before a bet, and for who did not bet. */
+/* "✓ You were right."; "" before a bet. */
 function verdictOn(scene) {
   if (isOpen(scene)) return scene === state.scene && isPlaying() ? "Watch: it is being tried." : "Paused.";
-  if (!isTold(scene) || betOf(scene) === null) return "";
+  if (!isTold(scene)) return "";
   const { choices, right } = SCENES[scene].bet;
+  if (betOf(scene) === null) return `Answer: ${choices[right]}.`;
   return markOf(scene) + (betOf(scene) === right ? " You were right." : ` No: ${choices[right]}.`);
 }
 
@@ -109,13 +110,17 @@ function askAnswer(scene) {
   prove(scene);
 }
 
+function isSeen(element) {
+  const { top, bottom } = element.getBoundingClientRect();
+  return bottom > 0 && top < innerHeight;
+}
+
+/* Scrolls to the answer, but does not call back who reads on. */
 function tellAnswer(scene) {
   told.add(scene);
   showBets();
   const [box, answer] = [".bet", ":is(p.answer, .answer p)"].map((name) => sectionOf(scene).querySelector(name));
-  const { top } = box.getBoundingClientRect();
-  const isSeen = top > 0 && top < innerHeight; // who reads on is not called back
-  if (isSeen && !isUpright.matches) answer.scrollIntoView({ behavior: calm.matches ? "auto" : "smooth", block: "nearest" });
+  if (isSeen(box) && !isUpright.matches) answer.scrollIntoView({ behavior: calm.matches ? "auto" : "smooth", block: "nearest" });
   speak(answer.textContent);
   redraw();
 }

@@ -72,7 +72,7 @@ function judge(i, choice) {
   showBets();
   const ours = claimBoxes()[i].querySelector(".ours");
   speak(`${agreement()} ${ours.textContent}`);
-  ours.nextSibling.focus();
+  ours.nextSibling.focus({ preventScroll: true });
 }
 
 function goOnJudging() {

@@ -80,7 +80,7 @@ SCENES.start = {
       stage.tile(`map ${cell}`, place, 1, [found ? ramps[look][Math.round(learned * SHADES)] : stage.colors.plus[0]]);
       if (found) stage.box(place, "cell");
       const middle = [place[0] + place[2] / 2, place[1] + place[3] / 2];
-      if (found && isLearning(found)) stage.dot(...middle, "learns");
+      if (found && isLearning(found)) stage.dot(...middle, "learns", 4);
       else if (found) stage.text(middle[0], middle[1] + 5, "×", "small faint", "middle");
       if (chosenCell() === cell) stage.box(place, "chosen");
     }
@@ -125,9 +125,9 @@ SCENES.start = {
   },
 
   caption() {
-    const { loss, moved } = maps[state.weights].get(chosenCell()) ?? {};
+    const { loss, still } = maps[state.weights].get(chosenCell()) ?? {};
     const net = state.cellBias === Infinity ? "Plain" : `From T = ${FIELDS.cellBias.say(state.cellBias)}`;
-    const says = loss === undefined ? "not trained yet" : `loss ${loss.toFixed(2)} (${GUESSING}); the first step changed the top by ${percent(moved)}`;
+    const says = loss === undefined ? "not trained yet" : `loss ${loss.toFixed(2)} (${GUESSING}); gradient: ${arrivesInWords(still)} in the end`;
     const trained = [...maps[state.weights].values()];
     const learn = trained.length ? ` ${trained.filter(isLearning).length} of ${trained.length} nets learn.` : "";
     return `${net}, rate ${state.cellRate}: ${says}.${learn}`;

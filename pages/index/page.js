@@ -214,10 +214,10 @@ function go(by) {
   leadTo(next, calm.matches ? "auto" : "smooth");
 }
 
-/* The answers to the bet, or to the claim, that is open. */
+/* The answers to the bet, or to the claim, that is open and in the window. */
 function choicesNow() {
   const box = document.querySelector(`#${state.scene}:not(.told) > .bet, #${state.scene} .claim:not(.told):not([hidden]) > .bet`);
-  return box ? [...box.querySelectorAll("[aria-pressed]")] : [];
+  return box && isSeen(box) ? [...box.querySelectorAll("[aria-pressed]")] : [];
 }
 
 /* What keys do on this scene. */
@@ -259,7 +259,7 @@ function takeKey(event) {
 function follow({ target, relatedTarget }) {
   const scene = target.closest("#texts > section")?.id;
   if (!scene || scene === state.scene || !target.matches(":focus-visible")) return;
-  if (relatedTarget?.closest("#controls")) return sectionOf(state.scene).querySelector("h2").focus();
+  if (relatedTarget?.closest("#controls")) return sectionOf(state.scene).querySelector("h2").focus({ preventScroll: true });
   heading = scene;
   showScene(scene);
   scrollToScene(scene);

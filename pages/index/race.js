@@ -120,7 +120,7 @@ function drawTower(which, run, k, [left, top, width, height], name, look, hasPad
       }
     }
     if (portrait.gates) stage.box([left + wide + 7.5, rowTop(rows - 1), 9, high * run.depth], "strip");
-    if (portrait.gates) stage.text(left + wide + 12, rowTop(0) + high + 6, "T", "small", "middle");
+    if (portrait.gates && !narrow) stage.text(left + wide + 12, rowTop(0) + high + 6, "T", "small", "middle");
     stage.text(left, top + head - 22, arrivesInWords(portrait.up), "small");
     stage.text(left, top + head - 6, "signal ↑", "small");
     stage.text(left + width, rowTop(0) + high + 16, arrivesInWords(portrait.down), "small", "end");
@@ -152,7 +152,7 @@ function drawRead(run, names, looks, place) {
   });
   const named = names.length > 1 && place[2] > 300 ? names : [];
   named.forEach((name, k) => stage.text(across(0) + 20 + 110 * k, down(0) + 16, `— ${name}`, `small ${looks[k]}`));
-  if (run.ghost) stage.text(across(0) + 20 + 110 * named.length, down(0) + 16, "— before", "small faint");
+  if (run.ghost && place[2] > 160) stage.text(across(0) + 20 + 110 * named.length, down(0) + 16, "— before", "small faint");
 }
 
 /* Two towers, and below them what each reads; on a small stage one pad beside that, so that the towers stay high. */
@@ -185,12 +185,15 @@ function playRace(values) {
   play();
 }
 
-/* What a link such as #race&depth=5 asks for; bets and all else stay. */
+/* What a link such as #race&depth=5 or #sabotage&cutCount=20 asks for; bets and all else stay. */
 function tryOut(event) {
   event.preventDefault();
-  if (state.scene === "race") $("picture").scrollIntoView({ block: "nearest" });
-  else leadTo("race");
-  playRace(stateOfAddress(event.currentTarget.hash));
+  const { scene, ...values } = stateOfAddress(event.currentTarget.hash);
+  if (state.scene === scene) $("picture").scrollIntoView({ block: "nearest" });
+  else leadTo(scene);
+  if (scene === "race") return playRace(values);
+  remake(scene);
+  cutByHand(values.cutFrom, values.cutCount);
 }
 
 SCENES.race = {

@@ -31,22 +31,15 @@ async function unpack({ n_train, n_test, d_in, top, deflated }) {
   };
 }
 
-/* A small net of the map, trained: its loss, how much of signal and gradient arrived before, and by which share of its
-   size the first step changed what the top layer hands on. */
+/* A small net of the map, trained: its loss, how much of signal and gradient arrived before, and how much of the gradient
+   `still` arrives in its last step. */
 function trainedCell(about, train, test) {
   const race = new Race(about, train, test);
-  const [net] = race.nets;
-  const { x } = race.batchAhead();
-  const topNow = () => {
-    net.forward(x, BATCH);
-    return net.layers.at(-1).y.slice();
-  };
-  const before = topNow();
-  const { nets: [{ spreads, gradients }] } = race.step(false);
-  const moved = norm(topNow().map((value, i) => value - before[i])) / norm(before);
-  const losses = Array.from({ length: CELL_STEPS - 1 }, () => race.step(false).nets[0].loss);
-  const loss = losses.slice(-LAST).reduce((sum, one) => sum + one) / LAST;
-  return { loss, moved, up: spreads.at(-1) / spreads[0], down: gradients[0] / gradients.at(-1) };
+  const results = Array.from({ length: CELL_STEPS }, () => race.step(false).nets[0]);
+  const { spreads, gradients } = results[0];
+  const { gradients: atLast } = results.at(-1);
+  const loss = results.slice(-LAST).reduce((sum, result) => sum + result.loss, 0) / LAST;
+  return { loss, up: spreads.at(-1) / spreads[0], down: gradients[0] / gradients.at(-1), still: atLast[0] / atLast.at(-1) };
 }
 
 async function work(packed) {
