@@ -57,14 +57,17 @@ function measureMap(seed, { train, test }) {
   return rows;
 }
 
-/* Plain nets after the steps of the map, at a low rate and at a high one: how much of the gradient still arrives, and the
-   share of the units whose H is nearly -1 or 1, where tanh is flat. */
+/* Nets after the steps of the map, plain ones at a low and a high rate, and one with nearly shut gates: how much of the
+   gradient still arrives; the share of the units whose H is nearly -1 or 1, where tanh is flat; and the spread of the
+   digits after the layer that reads the pixels, over that in the first step. */
 function measureRates(seed, { train, test }) {
-  return [0.001, 0.05].map((rate) => {
-    const race = new Race({ ...small, init: "orthogonal", nets: [PLAIN], seed, rate }, train, test);
-    const { gradients } = untested(race, CELL_STEPS).at(-1).nets[0];
+  return [[PLAIN, 0.001], [PLAIN, 0.05], [gated(-4), 0.1]].map(([net, rate]) => {
+    const race = new Race({ ...small, init: "orthogonal", nets: [net], seed, rate }, train, test);
+    const steps = untested(race, CELL_STEPS).map(({ nets }) => nets[0]);
+    const { gradients, spreads } = steps.at(-1);
     const H = race.nets[0].blocks.flatMap((block) => Array.from(block.H));
-    return { still: gradients[0] / gradients.at(-1), flat: H.filter((value) => Math.abs(value) > 0.95).length / H.length };
+    const flat = H.filter((value) => Math.abs(value) > 0.95).length / H.length;
+    return { still: gradients[0] / gradients.at(-1), flat, spread_first: spreads[0] / steps[0].spreads[0] };
   });
 }
 
