@@ -333,7 +333,7 @@ function takeGuess(question, guess) {
   const next = $("next").hidden ? answered.querySelector("[tabindex]") : $("next");
   ($("questions").querySelector("input") || next).focus({ preventScroll: true }); // the button that was pressed is gone
   answered.scrollIntoView({ block: "nearest" });
-  announce(aloud(`${verdict} ${question.told.answer}`));
+  announce(`${verdict} ${question.told.answer}`.replaceAll("_", " "));
 }
 
 /* Shows an act.  `turn` says whether that is a page of its own in the browser's history, to which Back leads. */

@@ -16,7 +16,7 @@ function makeChoices(question, choices, choose) {
   write(asks, question);
   const buttons = document.createElement("div");
   buttons.setAttribute("role", "group");
-  buttons.setAttribute("aria-label", "Your answer");
+  buttons.setAttribute("aria-label", question);
   choices.forEach((words, i) => {
     const button = makeButton(words, () => choose(i));
     button.setAttribute("aria-pressed", "false");

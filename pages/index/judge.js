@@ -18,10 +18,10 @@ function markOf(scene) {
   return betOf(scene) === SCENES[scene].bet.right ? "✓" : "✗";
 }
 
-/* "4 of 6": of the scenes that the reader bet on. */
+/* "4 of 6": of the scenes that the reader bet on; "" without bets. */
 function score() {
   const [right, wrong] = ["✓", "✗"].map((mark) => BETS.filter((scene) => markOf(scene) === mark).length);
-  return right + wrong ? `${right} of ${right + wrong}` : "none of the";
+  return right + wrong ? `${right} of ${right + wrong}` : "";
 }
 
 SCENES.judge = {
@@ -39,7 +39,7 @@ SCENES.judge = {
 
   caption() {
     if (claimNow() < 0) return "The address of this page holds your result.";
-    return `You predicted ${score()} scenes (✓). ${agreement()}`;
+    return `${score() ? `You predicted ${score()} scenes (✓)` : "No bets yet"}. ${agreement()}`;
   },
 };
 
@@ -87,7 +87,7 @@ function showClaims() {
   sectionOf("judge").classList.toggle("all", now < 0);
   resultBox().hidden = now >= 0;
   const [predicted, agreed] = resultBox().querySelectorAll(".score b");
-  write(predicted, score());
+  write(predicted, score() || "none of the");
   write(agreed, `${[0, 1, 2].filter(agrees).length} of 3`);
   claimBoxes().forEach((box, i) => {
     const verdict = state.verdicts[i];

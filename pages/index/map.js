@@ -89,7 +89,7 @@ SCENES.start = {
     for (let column = 0; column < COLUMNS - 1; column += isWide ? 1 : 3) {
       stage.text(left + (column + 0.5) * across, bottom + 16, FIELDS.cellBias.say(BIASES[column]), "small", "middle");
     }
-    stage.text(left + wide, bottom + 16, "plain", "small", "end");
+    stage.text(left + wide - across / 2, bottom + 16, "plain", "small", "middle");
     stage.text(stage.width / 2, bottom + 36, "a layer keeps more ← T at the start → replaces more", "small", "middle");
     stage.text(4, top - 6, "rate ↑ larger steps", "small");
     stage.text(left + wide, top - 6, `● learns${isWide ? ` (loss under ${LEARNS}; ${GUESSING})` : ""}, × does not`, "small", "end");

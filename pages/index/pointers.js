@@ -11,7 +11,6 @@ let walking = null; // when the walk began
 let grasped = null; // the number whose arrow is dragged, and where its head is
 
 const problemNow = () => ({ table: Array.from(state.table, Number), start: state.at });
-const answersFor = (k, problem, isHeld) => follower.read(problem, k, isHeld);
 
 /* The first block from which on the final answer has more than half of the probability; Infinity if none. */
 function standsFrom(answers) {
@@ -25,7 +24,7 @@ function standsFrom(answers) {
 function reachedBy(block) {
   let reached = state.at;
   for (const k of ksShown()) {
-    const answers = answersFor(k, problemNow(), isHeld());
+    const answers = follower.read(problemNow(), k, isHeld());
     const right = answerTo(problemNow(), k);
     if (standsFrom(answers) <= block && argmax(answers.at(-1)) === right) reached = right;
   }
@@ -127,7 +126,7 @@ SCENES.pointers = {
 
   drawTower(k, [left, top, wide, height]) {
     const isShown = ksShown().includes(k);
-    const answers = answersFor(k, problemNow(), isHeld());
+    const answers = follower.read(problemNow(), k, isHeld());
     const high = height / answers.length;
     const right = answerTo(problemNow(), k);
     answers.forEach((shares, block) => {
@@ -171,12 +170,12 @@ SCENES.pointers = {
   caption() {
     const way = pathOfProblem(problemNow(), DEEPEST).join(" → ");
     const stands = ksShown().map((k) => {
-      const answers = answersFor(k, problemNow(), isHeld());
-      const block = standsFrom(answers);
+      const answers = follower.read(problemNow(), k, isHeld());
+      const block = argmax(answers.at(-1)) === answerTo(problemNow(), k) ? standsFrom(answers) : Infinity;
       if (block > state.block) return `${isAtEnd() ? "never" : "not yet"} (k = ${k})`;
-      return `from layer ${block} (k = ${k}${argmax(answers.at(-1)) === answerTo(problemNow(), k) ? "" : ", wrong"})`;
+      return `from layer ${block} (k = ${k})`;
     });
-    const says = stands.some((words) => words.startsWith("from")) ? `The answer stands ${stands.join(", ")}` : "No answer stands yet";
+    const says = stands.some((words) => words.startsWith("from")) ? `The right answer stands ${stands.join(", ")}` : "No right answer stands yet";
     return `${isHeld() ? "Every gate is held at its mean. " : ""}The way is ${way}. ${says}.`;
   },
 

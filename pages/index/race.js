@@ -99,8 +99,8 @@ function drawTower(which, run, k, [left, top, width, height], name, look, hasPad
   const foot = hasPad ? pad + 8 + DRAW : 24; // and below it
   stage.text(left, top + 18, name, `strong ${look}`);
   const wide = (width - 24) / 2;
-  stage.text(left + width, top + 22, percent(readNow(run, k)), "number", "end");
-  if (!narrow) stage.text(left + width, top + 40, "of new digits are read", "small", "end");
+  stage.text(left + width - (narrow ? 28 : 0), top + 22, percent(readNow(run, k)), "number", "end");
+  stage.text(left + width, top + (narrow ? 22 : 40), narrow ? "read" : "of new digits are read", "small", "end");
   const rows = run.depth + 1;
   const high = (height - head - foot) / rows;
   const rowTop = (layer) => top + head + (rows - 1 - layer) * high;

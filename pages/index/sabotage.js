@@ -61,7 +61,7 @@ SCENES.sabotage = {
     for (const { from, count } of run.cuts) this.mark(from, count, "cut");
     if (dragged) this.mark(...rangeOf(dragged), "chosen");
     const left = wide + (isWide ? 72 : 52);
-    const high = height * (isWide ? 0.72 : 0.4);
+    const high = height * (isWide ? 0.72 : 0.6);
     drawRead(run, ["highway"], ["highway"], [left, 40, width - left - 8, high]);
   },
 

@@ -122,7 +122,7 @@ SCENES.whisper = {
     const isWide = gridNow()[1] === 3; // two places are free
     const lines = isWide ? [number] : number.split(/(?<=×) /); // a small one in two
     const size = side / (isWide && number.length < 6 ? 2.2 : 3);
-    lines.forEach((line, i) => (stage.text(x, y + side / 2 + (i - lines.length + 1) * size, line, "strong").style.fontSize = `${size}px`));
+    lines.forEach((line, i) => (stage.text(x, y + side / 2 + (i - (isWide ? 0 : lines.length / 2 - 0.5)) * size, line, "strong").style.fontSize = `${size}px`));
     stage.text(x, y + side / 2 + 18, top < LAYERS ? "layers" : "size left", "small");
     for (let row = 1; row < gridNow()[1]; row++) {
       const [left, above] = tilePlace(row * gridNow()[0]);
@@ -151,7 +151,7 @@ SCENES.whisper = {
     if (isPassed) {
       visited.set(LEAST, leftAt(LEAST));
       stage.dot(across(LEAST), down(Math.log10(visited.get(LEAST))), "here", 5);
-      stage.text(across(LEAST) - 12, down(FLOOR) - 8, `least: T = ${LEAST.toFixed(2)}`, "small pen", "end");
+      stage.text(across(LEAST), place[1] + 36, `least: T = ${LEAST.toFixed(2)}`, "small pen", "middle");
     }
     const tried = [...visited.keys()].sort((one, other) => one - other);
     const lineOf = (leftFor) => tried.map((T) => [across(T), down(leftFor(T))]);
@@ -162,7 +162,7 @@ SCENES.whisper = {
     if (this.isHidden) stage.text(here[0], place[1] + place[3] / 2, "?", "number pen", "middle");
     else stage.dot(...here, isCalling ? "here calls" : "here", 7);
     const [aside, words, anchor] = state.T > 0.5 ? [-14, "← drag T", "end"] : [14, "drag T →", "start"];
-    if (isCalling) stage.text(here[0] + aside, here[1] + 30, words, "small pen", anchor);
+    if (isCalling) stage.text(here[0] + aside, Math.min(here[1] + 30, place[1] + place[3] - 8), words, "small pen", anchor);
   },
 
   /* A drag along the chart sets T. */

@@ -16,9 +16,6 @@ function write(element, text) {
   }));
 }
 
-/* A text as it is read aloud. */
-const aloud = (text) => text.replaceAll("_", " ");
-
 /* 60000 -> "60 000". */
 const grouped = (count) => (count < 10000 ? String(count) : String(count).replace(/\B(?=(\d{3})+$)/g, "\u00a0"));
 
