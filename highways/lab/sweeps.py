@@ -33,7 +33,8 @@ def sweep(function, *, log="sweep.jsonl", jobs: int | None = None, scheduler: st
     time, or on the workers of a Dask cluster, whose `scheduler` has this address.
 
     Returns a row for each combination, in order: a dict of the setting and of what the function
-    returned, a dict or a number, which is called "result".  No result replaces a setting.
+    returned, a dict or a number, which is called "result".  No result replaces a setting.  Prints
+    the settings of the runs that say they have "diverged".
     pandas.DataFrame(rows) makes a table.
 
     A setting is a list of values, or one value.  A value may be what JSON can hold, a function, a
@@ -69,6 +70,8 @@ def sweep(function, *, log="sweep.jsonl", jobs: int | None = None, scheduler: st
     rows = []
     for setting, key in zip(shown, keys, strict=True):
         rows.append(setting_and_result({**lines[key], "trial": setting}))
+        if rows[-1].get("diverged"):
+            print(f"DIVERGED: {setting}")
     return rows
 
 

@@ -47,6 +47,10 @@ def diverges(a):
     return float("nan") if a else 1.0
 
 
+def last_row(seed, depth):
+    return {"diverged": "epoch 1"} if seed < 3 - depth else {"acc": 0.5}
+
+
 @pytest.fixture
 def log(tmp_path):
     return tmp_path / "sweep.jsonl"
@@ -175,7 +179,19 @@ def test_a_file_that_is_no_log_stays(log):
     assert log.read_text() == "mine"
 
 
-def test_diverged_runs_are_left_out_of_the_picture(tmp_path, log):
+def test_runs_that_diverged_are_told_and_counted(tmp_path, log, capsys):
+    rows = sweep(last_row, seed=range(3), depth=[1, 2], log=log, jobs=1)
+    assert capsys.readouterr().out.count("DIVERGED") == 3
+    draw_sweep(rows, x="depth", y="acc", path=tmp_path / "picture.png")
+    assert capsys.readouterr().out.splitlines() == [
+        "depth 1: acc 0.500  (n = 1, 2 of 3 lost)",
+        "depth 2: acc 0.500 ± 0.000  (n = 2, 1 of 3 lost)",
+    ]
+    with pytest.raises(ValueError):
+        draw_sweep(rows, x="depth", y="another", path=tmp_path / "picture.png")
+
+
+def test_the_picture_replaces_nothing_else(tmp_path, log):
     rows = sweep(diverges, a=[0, 1], log=log, jobs=1)
     assert rows[1]["result"] is None
     assert json.loads(log.read_text().splitlines()[1])["result"] == {"result": None}

@@ -20,39 +20,47 @@ def draw_sweep(rows: list[dict], x: str, y: str, line: str | None = None, path="
     """Draws y against x into the file `path`: the mean over all rows, with a band of a standard
     deviation to each side, and a line for each value of the setting `line`.
 
-    Rows without a y, whose run diverged, are left out.  Prints the means that are drawn.  Raises
-    ValueError if there are no rows, if they lack one of the names, or if all runs diverged, and
-    InputError if the file is there and is no picture of this function."""
+    Rows without a y, whose run diverged, are counted as lost, in the legend and in print.  Prints the
+    means that are drawn.  Raises ValueError if there are no rows, if one lacks x or line, or if none has
+    a y, and InputError if the file is there and is no picture of this function."""
     check_replaceable(Path(path), lambda found: MARK in found.read_bytes())
     if not rows:
         raise ValueError("there are no rows to draw")
-    for name in filter(None, (x, y, line)):
-        if name not in rows[0]:
-            raise ValueError(f"the rows have no {name!r}; they have {', '.join(rows[0])}")
-    drawn = [row for row in rows if row[y] is not None]
-    if not drawn:
-        raise ValueError(f"no row has a {y}: all runs diverged")
+    for name in filter(None, (x, line)):
+        for row in rows:
+            if name not in row:
+                raise ValueError(f"a row has no {name!r}; it has {', '.join(row)}")
+    if all(row.get(y) is None for row in rows):
+        raise ValueError(f"no row has a {y!r}: all runs diverged, or it is none of {', '.join(rows[0])}")
     with house_style():
         figure = Figure(figsize=(6, 4), layout="constrained")
         FigureCanvasAgg(figure)
         axes = figure.add_subplot()
-        for value in dict.fromkeys(row[line] for row in drawn) if line else [None]:
-            of_line = [row for row in drawn if not line or row[line] == value]
+        for value in dict.fromkeys(row[line] for row in rows) if line else [None]:
+            of_line = [row for row in rows if not line or row[line] == value]
             at = sorted({row[x] for row in of_line})
-            groups = [[row[y] for row in of_line if row[x] == place] for place in at]
-            means = np.array([np.mean(group) for group in groups])
-            spread = np.array([np.std(group, ddof=1) if len(group) > 1 else 0 for group in groups])
+            means = []
+            spread = []
+            for place in at:
+                group = [row.get(y) for row in of_line if row[x] == place]
+                found = [number for number in group if number is not None]
+                means.append(np.mean(found) if found else np.nan)
+                spread.append(np.std(found, ddof=1) if len(found) > 1 else 0)
+                named = f"{line} {value}  " if line else ""
+                shown = mean_and_sd(found) if len(found) > 1 else f"{means[-1]:.3f}"
+                print(f"{named}{x} {place}: {y} {shown}  (n = {len(found)}{lost_of(group)})")
             label = f"{line} {value}" if line else y
-            axes.plot(at, means, "o-", label=label)
-            axes.fill_between(at, means - spread, means + spread, alpha=0.2)
-            for place, group in zip(at, groups, strict=True):
-                named = f"{label}  " if line else ""
-                shown = mean_and_sd(group) if len(group) > 1 else f"{group[0]:.3f}"
-                print(f"{named}{x} {place}: {y} {shown}  (n = {len(group)})")
+            axes.plot(at, means, "o-", label=label + lost_of([row.get(y) for row in of_line]))
+            axes.fill_between(at, np.subtract(means, spread), np.add(means, spread), alpha=0.2)
         axes.set_xlabel(x)
         axes.set_ylabel(f"{y}: mean ± standard deviation")
-        if line:
-            axes.legend()
+        axes.legend()
         picture = io.BytesIO()
         figure.savefig(picture, format="png", metadata={"Software": MARK.decode()})
         write_all({Path(path): picture.getvalue()})
+
+
+def lost_of(values: list) -> str:
+    """How many of the values are missing; nothing if none is."""
+    n_lost = values.count(None)
+    return f", {n_lost} of {len(values)} lost" if n_lost else ""
