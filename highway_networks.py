@@ -1589,6 +1589,8 @@ def train_and_tell(task: dict) -> dict:
     """run_one(**task); prints how it ends."""
     run = run_one(**task)
     print(outcome(run), flush=True)
+    if task.get("save"):
+        print(f"{task['save']} {'is not written' if run['diverged'] else 'has the net'}", flush=True)
     return run
 
 
@@ -1596,6 +1598,8 @@ def outcome(run: dict) -> str:
     if run["diverged"]:
         return f"{run['label']}: DIVERGED in {run['diverged_at']}"
     measured = f"test accuracy {run['final_test_acc']:.3f}, train loss {run['final_train_loss']:.4g}"
+    if run["above_guessing"]:
+        measured += ", worse than guessing"
     return f"{run['label']}: {measured}"
 
 

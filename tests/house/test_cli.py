@@ -65,8 +65,11 @@ def test_several_runs_are_the_same_for_any_number_of_jobs(tmp_path, data_set, wo
 
 
 def test_a_diverged_run_is_named(tmp_path, data_set):
-    words = (*SMALL, "--data-dir", data_set, "--lr", "1e38", "--jobs", 1, "--out", tmp_path / "d.json")
-    assert in_process(hn.main, *words).returncode == 0
+    net = tmp_path / "net.npz"
+    words = (*SMALL, "--data-dir", data_set, "--lr", "1e38", "--jobs", 1, "--out", tmp_path / "d.json", "--save", net)
+    process = in_process(hn.main, *words)
+    assert process.returncode == 0
+    assert f"{net} is not written" in process.stdout
     run = json.loads((tmp_path / "d.json").read_text(), parse_constant=pytest.fail)["runs"][0]["plain"]
     assert run["diverged"] is True
     assert run["final_test_acc"] is None
@@ -74,7 +77,8 @@ def test_a_diverged_run_is_named(tmp_path, data_set):
 
 def test_a_loss_above_that_of_guessing_is_recorded(tmp_path, data_set):
     words = (*SMALL, "--data-dir", data_set, "--lr", "1000", "--jobs", 1, "--out", tmp_path / "high.json")
-    assert in_process(hn.main, *words).returncode == 0
+    process = in_process(hn.main, *words)
+    assert process.stdout.count("worse than guessing") == 2
     [pair] = json.loads((tmp_path / "high.json").read_text())["runs"]
     assert pair["highway"]["above_guessing"] is pair["plain"]["above_guessing"] is True
 
@@ -161,6 +165,7 @@ def test_a_net_is_saved_and_replaces_another(tmp_path, data_set):
         words = (*SMALL, "--depth", depth, "--data-dir", data_set, "--no-save", "--jobs", 1, "--save", path)
         process = in_process(hn.main, *words)
         assert process.returncode == 0, process.stderr
+        assert f"{path} has the net" in process.stdout
         net = hn.DeepNet.load(path)
         assert (net.block.name, net.depth) == ("highway", depth)
 
