@@ -405,12 +405,14 @@ def write_whole(path: Path, data: bytes) -> None:
 
 
 def check_replaceable(path: Path, is_ours) -> None:
-    """Raises InputError for a folder that is not there, and for a file for which is_ours(path) is
-    false or fails."""
+    """Raises InputError for a folder that is not there, for a file that is read-only, to root, too,
+    and for one for which is_ours(path) is false or fails."""
     if not path.parent.is_dir():
         raise InputError(f"{path} cannot be written: there is no folder {path.parent}")
     if not path.exists():
         return
+    if not path.stat().st_mode & 0o222 or not os.access(path, os.W_OK):
+        raise InputError(f"{path} is read-only: it is not replaced, choose another name")
     is_known = False
     with contextlib.suppress(Exception):  # files of other kinds raise many kinds of errors
         is_known = is_ours(path)

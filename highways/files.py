@@ -83,13 +83,8 @@ def write_all(files: dict[Path, bytes], report=highway_networks.ignore) -> None:
 
 
 def check_is_file(path: Path) -> None:
-    """Raises InputError for a folder, a device, and a file that is read-only, to root, too."""
-    if not path.exists():
-        return
-    if not path.is_file():
-        raise InputError(f"{path} is a folder or a device; the name of a file is needed")
-    if not path.stat().st_mode & 0o222 or not os.access(path, os.W_OK):
-        raise InputError(f"{path} is read-only: it is not replaced, choose another name")
+    """Raises InputError for a folder, a device, and what check_replaceable() refuses of any file."""
+    check_replaceable(path, Path.is_file)
 
 
 def check_writable(path: Path) -> None:

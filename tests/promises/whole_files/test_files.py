@@ -133,7 +133,8 @@ def test_a_read_only_file_is_not_replaced(tmp_path):
     target = tmp_path / "run.json"
     target.write_text(OLD)
     target.chmod(0o444)
-    for write in (check_writable, lambda path: write_all({path: b"new"})):
+    replace = [lambda path: hn.check_replaceable(path, hn.is_record), lambda path: write_all({path: b"new"})]
+    for write in (check_writable, *replace):
         with pytest.raises(InputError):
             write(target)
     assert target.read_text() == OLD
