@@ -476,8 +476,11 @@ class DeepNet(FixedNames):
     ):  # fmt: skip
         if init not in INITS:
             raise ValueError(f"{init!r} is not one of {', '.join(INITS)}")
-        if min(d_in, d_out, hidden) < 1 or depth < 0:
-            raise ValueError(f"sizes must be positive, not {d_in}, {d_out}, {hidden}, {depth}")
+        sizes = (d_in, d_out, hidden, depth)
+        if not all(isinstance(size, (int, np.integer)) for size in sizes) or min(sizes[:3]) < 1 or depth < 0:
+            raise ValueError(f"sizes must be positive whole numbers, not {', '.join(map(str, sizes))}")
+        if not math.isfinite(gate_bias):
+            raise ValueError(f"gate_bias must be finite, not {gate_bias}")
         if np.dtype(dtype) not in DTYPES:
             raise ValueError(f"dtype must be one of {', '.join(map(str, DTYPES))}, not {dtype}")
         self.d_in = d_in
@@ -990,7 +993,7 @@ class Settings:
             if not 0 < getattr(self, name) < math.inf:
                 raise InputError(f"{name} must be positive and finite, not {getattr(self, name)}")
         for name in ("hidden", "depth", "epochs", "batch_size", "n_train", "n_test", "seed"):
-            if getattr(self, name) % 1 != 0:
+            if not isinstance(getattr(self, name), (int, np.integer)):
                 raise InputError(f"{name} must be a whole number, not {getattr(self, name)}")
         if self.depth < 0:
             raise InputError(f"depth must be at least 0, not {self.depth}")

@@ -293,10 +293,23 @@ def test_a_training_whose_last_step_loses_the_parameters_is_said_to_have_diverge
     assert diverged_at is not None
 
 
-@pytest.mark.parametrize("dtype", ["float16", "int64", "complex64"])
-def test_a_net_of_another_dtype_is_refused(dtype):
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"dtype": "float16"},
+        {"dtype": "int64"},
+        {"dtype": "complex64"},
+        {"hidden": 4.0},
+        {"hidden": 0},
+        {"depth": -1},
+        {"gate_bias": math.nan},
+    ],
+    ids=str,
+)
+def test_a_net_that_could_not_compute_is_refused(wrong):
+    arguments = {"hidden": 8, "depth": 3, **wrong}
     with pytest.raises(ValueError):
-        hn.DeepNet(36, 3, hidden=8, depth=3, block="highway", rng=0, dtype=dtype)
+        hn.DeepNet(36, 3, block="highway", rng=0, **arguments)
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
@@ -356,6 +369,7 @@ def test_a_loss_or_optimiser_that_cannot_train_is_refused(chosen):
     "setting",
     [
         {"epochs": 2.5},
+        {"hidden": 8.0},
         {"batch_size": 1.5},
         {"depth": math.inf},
         {"seed": math.nan},
