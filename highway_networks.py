@@ -1321,7 +1321,7 @@ def load_mnist(data_dir: str | os.PathLike | None = None) -> Dataset:
 
     Raises InputError where there is no whole set."""
     if data_dir is None:
-        data_dir = os.environ.get("MNIST_DIR") or None
+        data_dir = os.environ.get("MNIST_DIR")
     if data_dir is not None:
         return read_set(Path(data_dir).expanduser())
     folder = BUNDLED

@@ -57,6 +57,9 @@ def test_any_data_set_in_the_layout_of_mnist_is_read(tmp_path, monkeypatch, comp
     assert data.y_test.tolist() == [i % 3 for i in range(80)]
     monkeypatch.setenv("MNIST_DIR", str(folder))
     assert hn.load_mnist().name == 'folder "shapes"'
+    monkeypatch.setenv("MNIST_DIR", "")
+    with pytest.raises(hn.InputError):
+        hn.load_mnist()
 
 
 def renamed(folder, name_of):
