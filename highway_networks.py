@@ -49,7 +49,7 @@ import threading
 import time
 import warnings
 import zlib
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from functools import cache, partial
 from itertools import cycle
@@ -1693,7 +1693,7 @@ def main(argv=None) -> int:
     args = parse_arguments(argv)
     try:
         train_pairs(args)
-    except (InputError, OSError) as error:
+    except (InputError, OSError, MemoryError, BrokenExecutor) as error:
         print(f"highway_networks.py: error: {error}", file=sys.stderr)
         return 2
     return 0

@@ -89,6 +89,7 @@ BAD = [
     "--save new.npz --seeds 0,1",
     "--out new.json --save ./new.json",
     "--lr nan",
+    "--hidden 20000000 --jobs 1",  # no memory is large enough
     "--n-train 301",
     "--batch 201",
     "--seed 0 --seeds 2,3",  # 0 is the default
