@@ -11,6 +11,7 @@ another process keep all three: pickle.dump((net, optimizer, history), file).
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import numbers
 import zlib
@@ -65,6 +66,8 @@ def train_net(
         check_goes_on(history[-1], state_of(net, optimizer, same))
     if validation is not None:
         validation = tuple(map(np.asanyarray, validation))
+        with contextlib.suppress(FloatingPointError):  # wrong examples are refused before the net is trained
+            measured_on(net, *validation, loss)
     if loss is softmax_cross_entropy and y.dtype.kind == "f":
         raise ValueError("y holds floats, not labels: give a loss, loss(outputs, y) -> (value, gradient by outputs)")
     steps = itertools.count(len(history) * (len(x) // batch_size))

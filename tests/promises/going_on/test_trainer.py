@@ -133,6 +133,15 @@ def test_the_schedule_counts_steps_through_all_epochs(examples):
     assert [row["lr"] for row in history] == [0.01 / 5, 0.01 / 10, 0.01 / 15]
 
 
+def test_a_wrong_validation_is_refused_before_the_net_is_trained(examples):
+    x, y = examples
+    net, optimizer = net_and(Adam)
+    before = net.parameters.copy()
+    with pytest.raises(ValueError):
+        train_net(net, optimizer, x, y, epochs=1, batch_size=16, validation=(x, y + 1))
+    np.testing.assert_array_equal(net.parameters, before)
+
+
 def test_it_stops_where_the_history_says_so(examples):
     net, optimizer = net_and(Adam)
     settings = {"batch_size": 16, "validation": examples}
