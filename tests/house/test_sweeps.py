@@ -13,7 +13,7 @@ import pytest
 import highway_networks as hn
 from highways import draw_sweep, sweep
 from highways.files import InputError
-from highways.lab.sweeps import key_of_run
+from highways.lab.sweeps import key_of_run, listed_values
 from highways.nets.extra_blocks import Residual
 
 
@@ -75,6 +75,10 @@ def test_what_is_finished_does_not_run_again(log):
     assert len(log.read_text().splitlines()) == 3
 
 
+def test_a_dict_is_one_value():
+    assert listed_values({"a": 1}) == [{"a": 1}]
+
+
 def test_a_result_does_not_replace_a_setting(log):
     rows = sweep(halves, a=[2, 4], log=log, jobs=1)
     assert rows == [{"a": 2, "half": 1}, {"a": 4, "half": 2}]
@@ -108,7 +112,8 @@ def within(factor):
 
 def partials_of(function) -> list:
     bound = [1, "1", halves, "halves", np.zeros(2), np.ones(2), of_images(), hn.subset(of_images(), 0, 2, 4)]
-    return [functools.partial(function, *pair) for pair in itertools.product(bound, bound)]
+    by_name = [functools.partial(function, b=value) for value in bound]
+    return [*by_name, *(functools.partial(function, *pair) for pair in itertools.product(bound, bound))]
 
 
 def test_no_two_runs_share_a_key(tmp_path, monkeypatch):

@@ -500,6 +500,23 @@ def test_a_file_that_is_not_a_saved_net_is_refused(tmp_path):
         saved_with(path, **wrong)
         with pytest.raises(InputError):
             hn.DeepNet.load(path)
-    np.savez(path, parameters=right, head=np.array([{}], dtype=object))  # would need pickle
+    np.savez(path, parameters=right, head=np.array(RunsCode(tmp_path / "ran"), dtype=object))
     with pytest.raises(InputError):
         hn.DeepNet.load(path)
+    assert not (tmp_path / "ran").exists()
+
+
+class RunsCode:
+    """Makes a folder when it is unpickled."""
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    def __reduce__(self):
+        return self.folder.mkdir, ()
+
+
+def test_a_second_block_of_a_name_is_refused():
+    with pytest.raises(ValueError):
+        type("Another", (hn.Block,), {"name": "highway"})
+    assert hn.BLOCKS["highway"] is hn.Highway

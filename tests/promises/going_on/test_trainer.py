@@ -82,10 +82,10 @@ def test_a_new_optimiser_is_refused_until_it_has_the_state_of_the_old_one(exampl
     net, optimizer = net_and(optimizer_of)
     history = train_net(net, optimizer, *examples, epochs=1, batch_size=16)
     new = optimizer_of(net.parameters, lr=optimizer.lr / 2)
-    with pytest.raises(ValueError):
-        train_net(net, new, *examples, epochs=2, batch_size=16, history=history)
     for name in ("m", "v", "t"):
         if hasattr(optimizer, name):
+            with pytest.raises(ValueError):
+                train_net(net, new, *examples, epochs=2, batch_size=16, history=history)
             setattr(new, name, getattr(optimizer, name))
     assert len(train_net(net, new, *examples, epochs=2, batch_size=16, history=history)) == 2
 

@@ -57,9 +57,6 @@ def test_any_data_set_in_the_layout_of_mnist_is_read(tmp_path, monkeypatch, comp
     assert data.y_test.tolist() == [i % 3 for i in range(80)]
     monkeypatch.setenv("MNIST_DIR", str(folder))
     assert hn.load_mnist().name == 'folder "shapes"'
-    monkeypatch.setenv("MNIST_DIR", "")
-    with pytest.raises(hn.InputError):
-        hn.load_mnist()
 
 
 def renamed(folder, name_of):
@@ -243,7 +240,17 @@ def test_a_dead_mirror_is_passed_over(mirror, monkeypatch):
     assert hn.load_mnist().name == "MNIST"
 
 
-def test_an_empty_folder_name_is_refused():
+def test_an_empty_folder_name_is_refused(monkeypatch):
     """An unset shell variable gives such a name.  The bundled images must not be read in place of the set meant."""
+    monkeypatch.setenv("MNIST_DIR", "")
+    for name in ("", None):
+        with pytest.raises(InputError):
+            hn.load_mnist(name)
+
+
+@pytest.mark.parametrize("n_bytes", [1, 3])
+def test_a_file_of_another_size_than_its_header_says_is_refused(tmp_path, n_bytes):
+    path = tmp_path / TRAIN_LABELS
+    path.write_bytes(bytes((0, 0, 8, 1, 0, 0, 0, 2)) + bytes(n_bytes))
     with pytest.raises(InputError):
-        hn.load_mnist("")
+        hn.read_idx(path, rank=1)

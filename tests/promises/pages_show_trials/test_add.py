@@ -17,7 +17,7 @@ from experiments.table1 import table1
 from highways.conv.net import ConvNet
 from highways.conv.nets import find_net
 from highways.conv.trials import TRIAL_NAMES
-from highways.files import InputError, read_json
+from highways.files import InputError, Lock, read_json
 from highways.records import ranks_of, select, with_digest
 
 QUESTIONS = {"cifar": cifar.QUESTION, "table1": table1.QUESTION}
@@ -155,6 +155,7 @@ def test_a_stopped_run_is_kept_apart(tmp_path):
         ("cifar", {"n_train": 1000}),
         ("table1", {"data_set": "fashion-mnist"}),
         ("cifar", {"data_sha256": "0" * 64}),
+        ("cifar", {"data_sha256_as_read": "0" * 64}),
     ],
 )
 def test_what_is_not_the_question_s_is_refused(tmp_path, name, change):
@@ -209,10 +210,12 @@ def test_a_run_that_contradicts_itself_is_refused(tmp_path, change):
         added(tmp_path, "cifar", record)
 
 
-@pytest.mark.parametrize("column", ["epoch", "grad_norm"])
-def test_a_run_with_a_column_of_fewer_epochs_is_refused(tmp_path, column):
+@pytest.mark.parametrize("shorter", ["epoch", "grad_norm", "all"])
+def test_a_run_with_a_history_of_fewer_epochs_is_refused(tmp_path, shorter):
     record = training("cifar", seed=7)
-    record["runs"][0]["history"][column].pop()
+    for name, column in record["runs"][0]["history"].items():
+        if shorter in (name, "all"):
+            column.pop()
     with pytest.raises(InputError):
         added(tmp_path, "cifar", record)
 
@@ -295,6 +298,8 @@ def test_the_command_adds_all_runs_or_none(tmp_path, monkeypatch):
     before = path.read_bytes()
     assert add_to_table1("good.json", "bad.json").returncode == 2
     assert path.read_bytes() == before
+    with Lock(path.parent):
+        assert add_to_table1("good.json").returncode == 2
     process = add_to_table1("good.json")
     assert process.returncode == 0, process.stderr
     seeds = sum(
@@ -312,7 +317,8 @@ def test_edited_results_are_not_sealed_anew_by_adding_to_them(tmp_path, monkeypa
     (tmp_path / "experiments" / "results").mkdir(parents=True)
     monkeypatch.setattr(add, "ROOT", tmp_path)
     (tmp_path / "run.json").write_text(json.dumps(with_digest(training("table1", seed=7))))
-    for edited in (results, {name: value for name, value in results.items() if name != "digest"}):
+    dirty = with_digest({**COMMITTED["table1"], "env": {**results["env"], "git": f"{COMMIT}-dirty"}})
+    for edited in (results, {name: value for name, value in results.items() if name != "digest"}, dirty):
         path = tmp_path / "experiments" / "results" / "table1.json"
         path.write_text(json.dumps(edited))
         before = path.read_bytes()

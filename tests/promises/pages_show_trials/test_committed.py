@@ -90,12 +90,13 @@ def test_runs_of_other_depths_or_seeds_are_refused(change):
 
 
 @pytest.mark.skipif(committed.known_commits() is None, reason="the history of this clone is not there")
+@pytest.mark.parametrize("name", [RUNS, "table1"])  # of table1 one such commit is known
 @pytest.mark.parametrize("commit", ["deadbeefdead", None, "abc", "right in its first digits"])
-def test_a_record_of_a_commit_that_git_does_not_have_is_refused(committed_as, commit):
-    record = record_of(RUNS)
+def test_a_record_of_a_commit_that_git_does_not_have_is_refused(committed_as, name, commit):
+    record = record_of(name)
     if commit == "right in its first digits":
         commit = record["env"]["git"][:12] + "0" * 28
-    place = committed_as(RUNS, with_digest({**record, "env": {**record["env"], "git": commit}}))
+    place = committed_as(name, with_digest({**record, "env": {**record["env"], "git": commit}}))
     with pytest.raises(InputError):
         committed.read_committed(place)
 
@@ -105,6 +106,11 @@ def test_a_clone_without_history_takes_what_may_be_a_commit(monkeypatch, commit,
     monkeypatch.setattr(committed, "known_commits", lambda: None)
     with contextlib.nullcontext() if is_right else pytest.raises(InputError):
         committed.check_commit(commit, "mine.json")
+
+
+def test_a_shallow_clone_has_no_history(monkeypatch):
+    monkeypatch.setattr(committed.hn, "git", lambda *words: "true")
+    assert committed.known_commits.__wrapped__() is None
 
 
 def added_on(images: str):
@@ -149,6 +155,8 @@ def test_results_of_other_data_budgets_or_programs_are_refused(name, spoil):
         {"depth": 6},
         {"seed": 11},
         {"epochs": 2},
+        {"hidden": 7},
+        {"batch_size": 7},
         {"lr": 9.0},
     ],
 )
