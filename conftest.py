@@ -119,6 +119,20 @@ def data_set(tmp_path):
 
 
 @pytest.fixture
+def shapes(tmp_path):
+    """Images that both programs take."""
+    return write_data_set(tmp_path / "shapes", side=14)
+
+
+def forget_what_was_read() -> None:
+    """As a new process does."""
+    from highways import trial_code
+
+    trial_code.text_of.cache_clear()
+    trial_code.source_of.cache_clear()
+
+
+@pytest.fixture
 def web(monkeypatch):
     """A local HTTP server.  Yields (files, asked, address).
 

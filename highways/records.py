@@ -9,9 +9,9 @@ import json
 import math
 from pathlib import Path
 
+from highway_networks import PAIR
 from highways.files import InputError, check_writable, json_bytes, read_json, strict_json
 
-PAIR = ("highway", "plain")  # the two nets of run*.json
 RUN = "run"  # a record that highway_networks.py writes
 CONVOLUTIONAL_RUN = "conv_run"  # that conv_highway_networks.py writes
 RESULTS = "results"  # that experiments write

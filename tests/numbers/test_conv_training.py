@@ -19,11 +19,6 @@ from highways.nets import schedules
 from highways.nets.optimizers import Nesterov
 
 
-@pytest.fixture
-def shapes(tmp_path):
-    return write_data_set(tmp_path / "shapes", side=14)
-
-
 def by_protocol(name: str, **others) -> protocols.ConvSettings:
     """SMALL's settings by this protocol."""
     small = {"net": "mnist-3", "epochs": 4, "n_train": 300, "n_test": 80}

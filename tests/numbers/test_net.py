@@ -394,13 +394,6 @@ def test_sgd_is_the_textbook_momentum_with_a_decaying_rate(clip, size):
     assert max(norms) > 2  # so that a clip of 2.0 was at work
 
 
-def test_a_step_that_is_not_finite_changes_nothing():
-    optimizer = SGD(np.ones(3), lr=0.3, momentum=0.8, decay=0.9, clip=1.0)
-    optimizer.step(np.array([1.0, np.nan, 1.0]))
-    assert optimizer.parameters.tolist() == [1, 1, 1]
-    assert optimizer.lr == 0.3
-
-
 class Descent(hn.Optimizer):
     """Without a method of its own but update()."""
 

@@ -9,7 +9,7 @@ import sys
 import time
 
 import pytest
-from conftest import OLD, OLD_OF_CONV, ROOT, SMALL, in_process, sleep_between, write_data_set
+from conftest import OLD, OLD_OF_CONV, ROOT, SMALL, in_process, sleep_between
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from strikes import end_of, signal_group, start, unix
@@ -92,12 +92,6 @@ def test_a_stopped_command_leaves_the_old_file_or_the_new_one(tmp_path, data_set
 
 
 SARIF = {"$schema": "sarif-2.1.0.json", "version": "2.1.0", "runs": [{"tool": {"driver": {"name": "lint"}}}]}
-
-
-@pytest.fixture
-def shapes(tmp_path):
-    """Images that both programs take."""
-    return write_data_set(tmp_path / "shapes", side=14)
 
 
 OTHER_JSON = st.recursive(

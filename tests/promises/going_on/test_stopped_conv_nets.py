@@ -14,7 +14,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from conftest import ROOT, in_process, names_in, run, write_data_set
+from conftest import ROOT, in_process, names_in, run
 from small_conv_nets import DIVERGES, SMALL, training
 
 import conv_highway_networks as cn
@@ -41,11 +41,6 @@ def numbers_of(path) -> str:
     record = json.loads(path.read_text(), parse_constant=pytest.fail)
     runs = [{key: value for key, value in run.items() if key != "wallclock_sec"} for run in record.pop("runs")]
     return json.dumps([{key: value for key, value in record.items() if key not in ("env", "digest")}, runs])
-
-
-@pytest.fixture
-def shapes(tmp_path):
-    return write_data_set(tmp_path / "shapes", side=14)
 
 
 def test_commits_and_seconds_add_up_over_interruptions(tmp_path, shapes, monkeypatch):

@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import msgspec
 import numpy as np
 import pytest
-from conftest import setting
+from conftest import forget_what_was_read, setting
 
 import highway_networks as hn
 from experiments.shared_trials import fully_connected
@@ -214,11 +214,6 @@ def project(tmp_path, monkeypatch):
 
     yield write
     forget_what_was_read()
-
-
-def forget_what_was_read() -> None:
-    trial_code.text_of.cache_clear()
-    trial_code.source_of.cache_clear()
 
 
 MY_TRIALS = """\

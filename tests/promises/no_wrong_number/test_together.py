@@ -30,15 +30,6 @@ linux = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 pytestmark = pytest.mark.xdist_group("ranks")  # one call of mpiexec serves several tests
 
 
-def write_shapes(folder: Path) -> Path:
-    return write_data_set(folder / "shapes", n_train=300, n_test=80, side=14)
-
-
-@pytest.fixture
-def shapes(tmp_path):
-    return write_shapes(tmp_path)
-
-
 def write_eight(folder: Path) -> Path:
     return write_data_set(folder / "eight", n_train=300, n_test=80, side=8)
 
@@ -69,7 +60,7 @@ def three(tmp_path_factory):
     )
     folder = tmp_path_factory.mktemp("ranks")
     write_eight(folder)
-    write_shapes(folder)
+    write_data_set(folder / "shapes", side=14)
     process = mpiexec(3, "tests/helpers/of_ranks.py", folder, *(function.__name__ for function in functions))
     assert process.returncode == 0, process.stderr
     results = [pickle.loads((folder / f"{index}.pickle").read_bytes()) for index in range(3)]

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from conftest import ROOT
+from conftest import ROOT, forget_what_was_read
 
 from docs import publish
 from highways import trial_code
@@ -110,12 +110,6 @@ def test_a_page_is_made_from_its_parts(tmp_path, monkeypatch, changed):
     before = made_from()
     (tmp_path / changed).write_text("2")
     assert made_from() != before
-
-
-def forget_what_was_read() -> None:
-    """As a new process does."""
-    trial_code.text_of.cache_clear()
-    trial_code.source_of.cache_clear()
 
 
 def test_the_pictures_of_all_scenes_are_products():

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import OLD, ROOT, SMALL, in_process, names_in, write_data_set
+from conftest import OLD, ROOT, SMALL, in_process, names_in
 
 import conv_highway_networks as cn
 import highway_networks as hn
@@ -43,11 +43,6 @@ def holder_of(path):
             yield process
         finally:
             process.kill()
-
-
-@pytest.fixture
-def shapes(tmp_path):
-    return write_data_set(tmp_path / "shapes", side=14)
 
 
 def conv_words(shapes, out):
