@@ -137,7 +137,10 @@ def result_of(name: str, args, save) -> dict:
         if question.takes_more_data_sets:
             needed_args.data_dir = getattr(args, "data_dir", None) or []
         return answer(question, needed_args, save)
-    record = load_results(results_folder(args.budget, args.results) / f"{name}.json")
+    path = results_folder(args.budget, args.results) / f"{name}.json"
+    if not path.exists():
+        raise InputError(f"{path} is missing: {EXPERIMENTS} {name}, with the same --results, makes it")
+    record = load_results(path)
     check_budget(question, record)
     return record
 

@@ -62,7 +62,8 @@ def sweep(function, *, log="sweep.jsonl", jobs: int | None = None, scheduler: st
         if len(tasks) < len(planned):
             n_kept = len(planned) - len(tasks)
             print(f"{n_kept} of {len(planned)} runs were in {log}: remove it if your code has changed")
-        finished = finished_runs(tasks, min(jobs or all_cores(), len(tasks) or 1), scheduler)
+        jobs = all_cores() if jobs is None else jobs
+        finished = finished_runs(tasks, min(jobs, len(tasks) or 1), scheduler)
         with closing(finished):
             for number, (key, result) in enumerate(finished, 1):
                 lines[key] = open_log.append(key, result, {"git": commit()})

@@ -79,6 +79,12 @@ def test_a_dict_is_one_value():
     assert listed_values({"a": 1}) == [{"a": 1}]
 
 
+@pytest.mark.parametrize("jobs", [0, -1])
+def test_fewer_jobs_than_one_are_refused(log, jobs):
+    with pytest.raises(ValueError):
+        sweep(scaled, a=1, log=log, jobs=jobs)
+
+
 def test_a_result_does_not_replace_a_setting(log):
     rows = sweep(halves, a=[2, 4], log=log, jobs=1)
     assert rows == [{"a": 2, "half": 1}, {"a": 4, "half": 2}]
