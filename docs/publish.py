@@ -154,9 +154,9 @@ def products(read) -> Iterator[Product]:
         if all((ROOT / source).exists() for source in picture.files):  # a question may await its results
             yield product_of_picture(name, picture, read)
     for name, source in CARD.items():
-        made_from = digest_of(ROOT / VISUALIZE, [read(source)])
+        made_from = digest_of_sources(ROOT / VISUALIZE, [read(source)])
         yield Product(f"viz/{name}.png", made_from, partial(draw_for_card, name))
-    yield Product("highway_networks.gif", digest_of(ROOT / GIF, [read("run.json")]), make_gif)
+    yield Product("highway_networks.gif", digest_of_sources(ROOT / GIF, [read("run.json")]), make_gif)
     for page in BROWSER_PAGES:
         yield product_of_page(page, read)
         if page.shots:
@@ -170,7 +170,7 @@ def products(read) -> Iterator[Product]:
 def product_of_picture(name: str, picture: registry.Picture, read) -> Product:
     program = Path(sys.modules[picture.draw.__module__].__file__)
     records = [read(source) for source in picture.files]
-    return Product(f"viz/{name}.png", digest_of(program, records), partial(draw, picture, records))
+    return Product(f"viz/{name}.png", digest_of_sources(program, records), partial(draw, picture, records))
 
 
 def product_of_page(page: BrowserPage, read) -> Product:
@@ -179,11 +179,11 @@ def product_of_page(page: BrowserPage, read) -> Product:
     shots = [shot for shot in page.shots if shot.exists()]
     records = [read(source) for source in page.sources]
     program = Path(page.program.__file__)
-    made_from = digest_of(program, records, [*parts, *page.files, *shots])
+    made_from = digest_of_sources(program, records, [*parts, *page.files, *shots])
     return Product(f"pages/{folder.name}.html", made_from, partial(bytes_of, page))
 
 
-def digest_of(program: Path, records: list[dict], files: Iterable[Path] = ()) -> str:
+def digest_of_sources(program: Path, records: list[dict], files: Iterable[Path] = ()) -> str:
     """The digest of what is made from: the code that makes it, what of records is repeatable, and other files."""
     of_records = [as_bytes(repeatable(record)) for record in records]
     contents = [content_of(file) for file in files]

@@ -26,10 +26,10 @@ def numbers_of_protocols(read) -> str:
     rows = []
     for words, setting in ROWS.items():
         values = [PROTOCOLS[data][protocol][setting] for data, protocol in COLUMNS.values()]
-        rows.append(f"| {words} | {' | '.join(map(as_text, values))} |")
+        rows.append(f"| {words} | {' | '.join(map(rates_as_text, values))} |")
     return markdown_table(f"| | {' | '.join(COLUMNS)} |", rows)
 
 
-def as_text(value) -> str:
+def rates_as_text(value) -> str:
     rates = value if isinstance(value, tuple) else (value,)
     return ", ".join(f"{rate:g}" for rate in rates)

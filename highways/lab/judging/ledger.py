@@ -53,7 +53,7 @@ def judge_all(
             "kind": claim.kind,
             "source": claim.source,
             "claim": claim.says,
-            **as_json(judgement),
+            **judgement_as_json(judgement),
             "tests": tests,
             "note": note_of(claim, of_controls, judgement.verdict),
             "seen": claim.seen,
@@ -66,7 +66,7 @@ def judge_all(
     return rows
 
 
-def as_json(judgement: Judgement) -> dict:
+def judgement_as_json(judgement: Judgement) -> dict:
     parts = judgement.parts and [rules.plain_answer(part) for part in judgement.parts]
     word, additions = judgement.verdict
     return {"ours": judgement.ours, "verdict": word, "additions": [*additions], "parts": parts}
@@ -102,7 +102,7 @@ def _controls(claim: Claim, judgement: Judgement, records: dict[str, dict]) -> l
         of_control = measured(claim, *stand_ins)
         found.append({
             "control": control.name,
-            **as_json(of_control),
+            **judgement_as_json(of_control),
             "passes": controls.passes(judgement, of_control),
             "same": judgement.verdict in (of_control.verdict, of_control.verdict.plus(ONE_RUN)),
         })  # fmt: skip
