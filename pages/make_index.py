@@ -427,6 +427,7 @@ def words_from(record: dict) -> dict[str, str]:
     plain = scenes["trials"][0]["towers"][0]  # the page's own net
     uncut = np.mean([trial["towers"][1]["read"] for trial in scenes["trials"]])
     cut = np.mean([trial["cuts"][1]["after"] for trial in scenes["trials"]])
+    same = [trial["rates"][2]["spread_first"] < 1e-6 for trial in scenes["trials"]]
     easy_T, hard_T = np.mean([trial["problem"]["mean_T"] for trial in scenes["trials"]], axis=0)
     cycles = load_results(ROOT / "experiments" / "results" / "routing_whole_trainings.json")["summary"]
     steps = load_results(ROOT / "experiments" / "results" / "depth_on_demand.json")["summary"]
@@ -437,6 +438,7 @@ def words_from(record: dict) -> dict[str, str]:
         "plain_down": power_of_ten(plain["down"]),
         "uncut": f"{100 * uncut:.0f}&nbsp;%",
         "cut": f"{100 * cut:.0f}&nbsp;%",
+        "same": str(sum(same)),
         "n_nets": str(cuts["seeds"]),
         "n_faded": str(cuts["faded"]),
         "faded": f"{100 * cuts['read_if_faded']:.0f}&nbsp;%",
