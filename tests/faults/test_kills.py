@@ -54,7 +54,7 @@ def test_workers_killed_at_random_moments(tmp_path, data_set, n):
                 with contextlib.suppress(ProcessLookupError):  # the command has ended it meanwhile
                     os.kill(worker, signal.SIGKILL)
             stderr = end_of(process)
-        assert process.returncode == 1, stderr
+        assert process.returncode == 2, stderr
         assert target.read_text() == OLD
     assert not list(tmp_path.glob(".*"))
 
