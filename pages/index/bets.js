@@ -120,7 +120,7 @@ function tellAnswer(scene) {
   told.add(scene);
   showBets();
   const [box, answer] = [".bet", ":is(p.answer, .answer p)"].map((name) => sectionOf(scene).querySelector(name));
-  if (isSeen(box) && !isUpright.matches) answer.scrollIntoView({ behavior: calm.matches ? "auto" : "smooth", block: "nearest" });
+  if (isSeen(box) && !isLow.matches) answer.scrollIntoView({ behavior: calm.matches ? "auto" : "smooth", block: "nearest" });
   speak(answer.textContent);
   redraw();
 }

@@ -127,9 +127,9 @@ SCENES.start = {
   caption() {
     const { loss, still } = maps[state.weights].get(chosenCell()) ?? {};
     const net = state.cellBias === Infinity ? "Plain" : `From T = ${FIELDS.cellBias.say(state.cellBias)}`;
-    const says = loss === undefined ? "not trained yet" : `loss ${loss.toFixed(2)} (${GUESSING}); gradient: ${arrivesInWords(still)} in the end`;
+    const says = loss === undefined ? "not trained yet" : `loss ${loss.toFixed(2)} (${GUESSING}), of the gradient ${arrivesInWords(still)}`;
     const trained = [...maps[state.weights].values()];
-    const learn = trained.length ? ` ${trained.filter(isLearning).length} of ${trained.length} nets learn.` : "";
+    const learn = trained.length ? ` ${trained.filter(isLearning).length} of ${trained.length} learn.` : "";
     return `${net}, rate ${state.cellRate}: ${says}.${learn}`;
   },
 

@@ -5,7 +5,7 @@ const $ = (id) => document.getElementById(id);
 const stage = new Stage($("cells"), $("lines"), $("held"));
 const NAMES = Object.keys(SCENES);
 const isSmall = matchMedia("(max-width: 999px), (max-height: 479px)"); // one scene at a time, as in page.css
-const isUpright = matchMedia("(max-width: 599px), (max-width: 999px) and (min-height: 561px)"); // the picture scrolls away
+const isLow = matchMedia("(max-width: 599px) and (max-height: 639px)"); // the picture scrolls away
 let worker = null;
 let whenReady = null; // (what) => calls it once the worker answers
 let isAsked = false; // whether a frame is asked for

@@ -93,7 +93,7 @@ SCENES.pointers = {
     problem.table.forEach((_, number) => {
       const [x, y] = this.placeOf(number);
       stage.dot(x, y, number === problem.start ? "stop begin" : "stop", this.ring.number);
-      const reach = 1.4 * this.ring.number;
+      const reach = 1.9 * this.ring.number;
       stage.hold(x - reach, y - reach, 2 * reach, 2 * reach);
       stage.text(x, y + 5, String(number), number === problem.start ? "strong inverse" : "strong", "middle");
     });
@@ -172,11 +172,10 @@ SCENES.pointers = {
     const stands = ksShown().map((k) => {
       const answers = follower.read(problemNow(), k, isHeld());
       const block = argmax(answers.at(-1)) === answerTo(problemNow(), k) ? standsFrom(answers) : Infinity;
-      if (block > state.block) return `${isAtEnd() ? "never" : "not yet"} (k = ${k})`;
-      return `from layer ${block} (k = ${k})`;
+      if (block > state.block) return isAtEnd() ? "never" : "not yet";
+      return block;
     });
-    const says = stands.some((words) => words.startsWith("from")) ? `The right answer stands ${stands.join(", ")}` : "No right answer stands yet";
-    return `${isHeld() ? "Every gate is held at its mean. " : ""}The way is ${way}. ${says}.`;
+    return `${isHeld() ? "Gates held. " : ""}The way: ${way}. Right from layer: ${stands.join(", ")} (k = ${ksShown().join(", ")}).`;
   },
 
   bet: {

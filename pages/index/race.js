@@ -89,7 +89,7 @@ const readNow = (run, k) => run.read[k].at(-1)?.[1];
 
 /* ---- Towers ---- */
 
-const arrivesInWords = (share) => (share > 1.005 ? `grew to ${percent(share)}` : `${shareInWords(share)} arrives`);
+const arrivesInWords = (share) => `${shareInWords(share)} arrives`;
 
 /* Draws the net number k of a run as tower `which`; returns where its row `layer` stands. */
 function drawTower(which, run, k, [left, top, width, height], name, look, hasPad = true) {
@@ -99,8 +99,8 @@ function drawTower(which, run, k, [left, top, width, height], name, look, hasPad
   const foot = hasPad ? pad + 8 + DRAW : 24; // and below it
   stage.text(left, top + 18, name, `strong ${look}`);
   const wide = (width - 24) / 2;
-  stage.text(left + width - (narrow ? 28 : 0), top + 22, percent(readNow(run, k)), "number", "end");
-  stage.text(left + width, top + (narrow ? 22 : 40), narrow ? "read" : "of new digits are read", "small", "end");
+  stage.text(left + width, top + 22, percent(readNow(run, k)), "number", "end");
+  stage.text(left + width, top + (narrow ? 37 : 40), narrow ? "read" : "of new digits are read", "small", "end");
   const rows = run.depth + 1;
   const high = (height - head - foot) / rows;
   const rowTop = (layer) => top + head + (rows - 1 - layer) * high;

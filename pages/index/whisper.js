@@ -13,6 +13,7 @@ const rooms = [];
 const SWEEP = 3000; // milliseconds that T takes from 0 to 1
 let sweep = null; // {began, then}: while T is swept, and where it goes after that
 const visited = new Map(); // {T: what was left of this digit}, of all T that the finger has been at
+const SEALED = 0.2; // until the bet is made, a smaller T does not tell what is left
 let lastT = STANDARD.T; // in the picture before
 let begun = -Infinity; // when the digit set out
 
@@ -91,7 +92,7 @@ SCENES.whisper = {
     const isOver = gone > 1 || calm.matches;
     state.T = isOver ? then : Math.round(100 * gone) / 100;
     if (isOver) sweep = null;
-    if (isOver && norm(inkSeen())) tryBetween(0, 1);
+    if (isOver && norm(inkSeen())) tryBetween(isCovered("whisper") ? SEALED : 0, 1);
     keepAddress();
     showLevers();
     redraw();
@@ -110,11 +111,11 @@ SCENES.whisper = {
       if (layer && side > 60) stage.text(x + side - 3, y + side - 4, String(layer), "small faint", "end");
     });
     const now = shareOf(states, top);
-    this.isHidden = T === STANDARD.T && isCovered("whisper"); // the bet is on it
+    this.isHidden = T < SEALED && isCovered("whisper"); // the bet is on it
     this.left = top === LAYERS && !this.isHidden ? now : undefined; // not while it climbs
     if (top === LAYERS && now) {
-      tryBetween(lastT, T);
-      visited.set(T, now);
+      if (!this.isHidden) tryBetween(isCovered("whisper") ? Math.max(lastT, SEALED) : lastT, T);
+      if (!this.isHidden) visited.set(T, now);
       lastT = T;
     }
     const [x, y, side] = tilePlace(LAYERS + 1);
@@ -177,8 +178,7 @@ SCENES.whisper = {
 
   caption() {
     const arrives = this.left === undefined ? "" : ` Size left: ${shareInWords(this.left)}.`;
-    if (state.T === 1) return `Each of ${LAYERS} layers replaces all that it gets by a mix: nothing is kept, and what arrives is mix alone.${arrives}`;
-    return `Each of ${LAYERS} layers replaces ${percent(state.T)} of what it gets by a mix, and passes the rest on unchanged.${arrives}`;
+    return `Each layer replaces ${percent(state.T)}.${arrives}`;
   },
 
   bet: {
