@@ -67,7 +67,7 @@ TRIED = {
 WHY = {
     "primary-thirty-layers": "{0} against {1}. But from their best start plain nets of thirty layers train, too.",
     "primary-past-1000": "They train, and shut gates cost {2}. But nets of one layer read {3} more.",
-    "primary-gates-see-x": "To fix the gates does harm. But nets whose gates never see the input read hardly fewer:"
+    "primary-gates-see-x": "Fixing the gates does harm. But nets whose gates never see the input read hardly fewer:"
     " {2} on digits, {5} on photos.",
 }
 AT_ONCE = 4  # a claim with more parts shows only some of them
@@ -82,7 +82,7 @@ IN_SCENES = {
     "test accuracy − accuracy of one hidden layer": "more read than with one layer",
     "test accuracy": "new digits read",
     "rise of the error": "fixed gates: more errors",
-    "log10 of loss static ÷ highway": "gates that never see the input: loss",
+    "log10 of loss static ÷ highway": "gates that never see the input: the loss grows",
     ", MNIST": " (digits)",
     ", CIFAR-100": " (photos)",
 }
@@ -346,7 +346,7 @@ def part_in_words(row: dict, test: dict, holds: bool | None) -> str:
     words = numbers_of(test)
     why = ""
     if holds is False:
-        why = "this row decides the verdict"
+        why = "so not in full"
     elif row["verdict"] == "reproduced":
         why = "every row must hold"
     elif holds is None:

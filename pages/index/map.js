@@ -6,7 +6,6 @@ const COLUMNS = BIASES.length;
 const CELLS = COLUMNS * RATES.length; // a cell has a number: its column + COLUMNS * its row
 const PLAIN_CELLS = RATES.map((_, row) => COLUMNS - 1 + COLUMNS * row);
 const LOSS_OF_GUESSING = Math.log(10);
-const GUESSING = `${LOSS_OF_GUESSING.toFixed(1)} = guessing`;
 const LEARNS = 1.8; // the loss below which a net counts as learning after its 60 steps
 
 const maps = { orthogonal: new Map(), program: new Map() }; // {cell: what the worker found}
@@ -92,7 +91,7 @@ SCENES.start = {
     stage.text(left + wide - across / 2, bottom + 16, "plain", "small", "middle");
     stage.text(stage.width / 2, bottom + 36, "a layer keeps more ← T at the start → replaces more", "small", "middle");
     stage.text(4, top - 6, "rate ↑ larger steps", "small");
-    stage.text(left + wide, top - 6, `● learns${isWide ? ` (loss under ${LEARNS}; ${GUESSING})` : ""}, × does not`, "small", "end");
+    stage.text(left + wide, top - 6, "● learns, × does not", "small", "end");
     this.drawLaw(this.layout());
     if (!isTold("start")) stage.box([left + wide - across, top, across, RATES.length * high], "calls"); // the bet is on it
   },
@@ -127,14 +126,14 @@ SCENES.start = {
   caption() {
     const { loss, still } = maps[state.weights].get(chosenCell()) ?? {};
     const net = state.cellBias === Infinity ? "Plain" : `From T = ${FIELDS.cellBias.say(state.cellBias)}`;
-    const says = loss === undefined ? "not trained yet" : `loss ${loss.toFixed(2)} (${GUESSING}), of the gradient ${arrivesInWords(still)}`;
+    const says = loss === undefined ? "not trained yet" : `loss ${loss.toFixed(2)}, of the gradient ${arrivesInWords(still)}`;
     const trained = [...maps[state.weights].values()];
     const learn = trained.length ? ` ${trained.filter(isLearning).length} of ${trained.length} learn.` : "";
     return `${net}, rate ${state.cellRate}: ${says}.${learn}`;
   },
 
   bet: {
-    question: "The last column: plain nets, with no way past. But their first weights keep a signal’s size. Do they learn?",
+    question: "The last column: plain nets, with no way past. But their first weights are larger, and keep a signal’s size. Do they learn?",
     choices: ["never", "at a low rate", "at a high rate"],
     right: 1,
     isSettled: () => PLAIN_CELLS.every((key) => maps.orthogonal.has(key)),

@@ -170,7 +170,7 @@ function drawPair(run, names, looks) {
 
 function trainedFor({ step, until }) {
   if (calm.matches && isPlaying()) return `Training: step ${step} of ${until}.`;
-  if (step) return `After step ${step}, ${BATCH} images each.`;
+  if (step) return `After ${step} steps of ${BATCH} images.`;
   return `Not trained yet: ${isTold(state.scene) ? "" : "bet, or "}press ${SCENES[state.scene].toPlay?.() ?? "Play"}.`;
 }
 

@@ -91,8 +91,8 @@ SCENES.sabotage = {
     const isReady = run.step === TRAINED && !run.isPlaying;
     if (run.cutsAt) return `${trainedFor(run)} New digits read: ${now}. At step ${TRAINED} the framed layers are cut.`;
     if (!last) return `${trainedFor(run)} New digits read: ${now}.${isReady ? " Now drag over the tower, or press Cut." : ""}`;
-    const cut = `${run.closed.size} cut by step ${last.step}`;
-    return `${cut}. New digits read: ${percent(last.before)} before, ${percent(last.after)} just after, ${now} ${run.step - last.step} steps later.`;
+    const read = `${percent(last.before)} before step ${last.step}, ${percent(last.after)} just after, ${now} ${run.step - last.step} steps later`;
+    return `${run.closed.size} cut. New digits read: ${read}.`;
   },
 
   bet: {

@@ -145,7 +145,7 @@ SCENES.whisper = {
     drawPad([0, below + 8, pad, pad], "pad", isThere && !isDrawn);
     const place = [pad + 64, below + 12, stage.width - pad - 80, room + DRAW - 32];
     const ticks = (stage.height > 420 ? [0, -2, -4, -6, -8, -10] : [0, -5, -10]).map((power) => [power, power ? `10${superscript(power)}` : "all"]);
-    stage.text(place[0] + place[2], place[1] + 16, "size left", "small", "end");
+    stage.text(place[0] + place[2], place[1] + 16, "size left, logarithmic", "small", "end");
     this.chart = place;
     const { across, down } = stage.chart(place, { from: 0, to: 1, ticks: [[0, "T = 0"], [0.25, "¼"], [0.5, "½"], [0.75, "¾"], [1, "1"]] }, { from: FLOOR, to: 0, ticks });
     const isPassed = Math.min(...visited.keys()) < LEAST && Math.max(...visited.keys()) > LEAST;
