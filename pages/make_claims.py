@@ -25,14 +25,13 @@ from highways.lab.judging.ledger import FOR_NOT_MEASURED, NOT_TRIED, SEEN, histo
 from highways.lab.judging.turns import Bound, Turn, bounds_of, turns_of
 from highways.records import load_results
 from highways.verdict import VERDICTS, Verdict
-from pages.parts import MENU, STYLE, page_of, run_page_command
+from pages.parts import MENU, RAISED, STYLE, page_of, run_page_command
 
 LEDGER = ROOT / "experiments" / "results" / "claims.json"
 PARTS = ROOT / "pages" / "claims"
 PAGE_PARTS = STYLE, MENU, "page.css", "page.js"
 MINUS = re.compile(r"(?<![\w)-])-(?=\w)|(?<= )-(?= )")  # of a number or a name, and between two
 POWER = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)e([+-]?\d+)\b")
-RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 MARKS = {  # what a verdict looks like
     "reproduced": "holds",
     "in part": "partly",

@@ -23,7 +23,7 @@ from highways.records import load_results, select
 from pages.explorer_net import load_page_mnist
 from pages.make_explorer import base64_of
 from pages.measure_pointers import NET, OUT, SETTING, checksum_of, summary_of
-from pages.parts import ENGINE, MENU, PALETTE, STYLE, WORDS, json_in_page, page_of, run_page_command
+from pages.parts import ENGINE, MENU, PALETTE, RAISED, STYLE, WORDS, json_in_page, page_of, run_page_command
 
 PARTS = ROOT / "pages" / "index"
 PROGRAMS = "training worker law follower state stage pad whisper race sabotage map turn pointers judge bets page"
@@ -355,7 +355,8 @@ def part_in_words(row: dict, test: dict, holds: bool | None) -> str:
     name = f"<span>{mark}</span><span>{name_of(test)} <em>{why}</em></span><b>{words['number']}</b>"
     low, high = [f"{end:.3g}" for end in ends_in_words(test)]
     asked = f"asked: <b>{words['asked']}</b> <small>measured: {words['interval']}</small>"
-    below = f"<span>{minus_signs(low)}</span><span>{asked}</span><span>{high}</span>"
+    unit = " %" if unit_of(test) == " %" else ""
+    below = f"<span>{minus_signs(low)}</span><span>{asked}</span><span>{high}{unit}</span>"
     return f'<li{decides}>{name}{bar_of(test)}<span class="below">{below}</span></li>'
 
 
@@ -398,9 +399,9 @@ def ends_in_words(test: dict) -> list[float]:
 
 
 def power_of_ten(value: float) -> str:
-    """ "9 × 10<sup>−8</sup>", not broken over two lines."""
+    """ "9 × 10⁻⁸", not broken over two lines."""
     digit, power = f"{value:.0e}".split("e")
-    return f"{digit}&nbsp;&times;&nbsp;10<sup>{minus_signs(str(int(power)))}</sup>"
+    return f"{digit}&nbsp;&times;&nbsp;10{str(int(power)).translate(RAISED)}"
 
 
 def kind_of_starts(summary: list[dict], kind: str) -> dict[str, int]:

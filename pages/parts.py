@@ -19,6 +19,7 @@ ICON = (
     "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAABAAAAAQCAIAAACQkWg2AAAAIUlEQVR42mP4DwMMRZvgCJcISHCANG"
     "AiamsY9fSop/8DAF5p+mSd362wAAAAAElFTkSuQmCC"
 )
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 COLORED = "highway", "plain", "residual"  # kinds of nets that have a colour on the pages, as in the pictures
 
 

@@ -79,7 +79,9 @@ function goOnJudging() {
   judged = null;
   showBets();
   redraw();
-  boxesNow()[0].firstElementChild.focus();
+  const title = boxesNow()[0].firstElementChild;
+  title.focus({ preventScroll: true });
+  if (isSmall.matches) title.scrollIntoView();
 }
 
 function showClaims() {

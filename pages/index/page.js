@@ -190,10 +190,9 @@ function showLevers() {
   }
 }
 
-/* Scrolls to a scene's text; on a small screen, where it stands alone, to the site's menu. */
+/* Scrolls to a scene's text; on a small screen, where it stands alone, to the top of the page below the site's menu. */
 function scrollToScene(scene, behavior = "auto") {
-  const place = isSmall.matches ? document.body : sectionOf(scene);
-  place.scrollIntoView({ behavior, block: "start" });
+  (isSmall.matches ? $("page") : sectionOf(scene)).scrollIntoView({ behavior, block: "start" });
 }
 
 /* Opens a scene for who follows a link or a key. */
@@ -299,12 +298,14 @@ function watchScrolling() {
     watcher?.disconnect();
     const above = Math.round(0.4 * innerHeight);
     watcher = new IntersectionObserver((entries) => {
-      const entered = entries.filter(({ isIntersecting }) => isIntersecting).at(-1)?.target.id;
-      if (!entered || (heading && entered !== heading)) return;
+      const target = entries.filter(({ isIntersecting }) => isIntersecting).at(-1)?.target;
+      if (!target) return;
+      const entered = target.id || NAMES[0]; // the head of the page has no scene of its own
+      if (heading && entered !== heading) return;
       heading = null;
       showScene(entered);
     }, { rootMargin: `-${above}px 0px -${innerHeight - above - 1}px` });
-    for (const name of NAMES) watcher.observe(sectionOf(name));
+    for (const part of [document.querySelector("header"), ...NAMES.map(sectionOf)]) watcher.observe(part);
   };
   window.addEventListener("resize", watch);
   for (const kind of ["wheel", "touchmove", "scrollend"]) window.addEventListener(kind, () => (heading = null), { passive: true });

@@ -120,7 +120,7 @@ function drawTower(which, run, k, [left, top, width, height], name, look, hasPad
       }
     }
     if (portrait.gates) stage.box([left + wide + 7.5, rowTop(rows - 1), 9, high * run.depth], "strip");
-    if (portrait.gates && !narrow) stage.text(left + wide + 12, rowTop(0) + high + 6, "T", "small", "middle");
+    if (portrait.gates) stage.text(left + wide + 12, top + head - 6, "T", "small", "middle");
     stage.text(left, top + head - 22, arrivesInWords(portrait.up), "small");
     stage.text(left, top + head - 6, "signal ↑", "small");
     stage.text(left + width, rowTop(0) + high + 16, arrivesInWords(portrait.down), "small", "end");

@@ -4,7 +4,6 @@
 const TRAINED = 100; // steps before the cut of the bet
 const HEALING = 200; // steps that a net is given after a cut
 const STILL = 8; // pixels that a finger may move before it drags
-const BET_CUT = [6, 8]; // of the bet: from this layer on so many
 
 let dragged = null; // {from, to}: the layers that the pointer has passed
 let tower = null; // where it stands
@@ -56,8 +55,9 @@ SCENES.sabotage = {
     const isWide = width > 560;
     const wide = isWide ? width * 0.46 : width * 0.5;
     tower = drawTower(1, run, 0, [0, 0, wide, height - 8], "highway", "highway");
-    stage.hold(tower.left, tower.rowTop(LAYERS), tower.right + tower.wide - tower.left, tower.high * LAYERS);
-    if (!dragged) this.mark(...frameNow(), "planned");
+    const [from, count] = frameNow();
+    if (!dragged) this.mark(from, count, "planned");
+    stage.hold(tower.left, tower.rowTop(from + count - 1), tower.right + tower.wide - tower.left, tower.high * count); // elsewhere a finger scrolls
     for (const { from, count } of run.cuts) this.mark(from, count, "cut");
     if (dragged) this.mark(...rangeOf(dragged), "chosen");
     const left = wide + (isWide ? 72 : 52);
@@ -89,7 +89,7 @@ SCENES.sabotage = {
     const last = run.cuts.at(-1);
     const now = percent(readNow(run, 0));
     const isReady = run.step === TRAINED && !run.isPlaying;
-    if (run.cutsAt) return `${trainedFor(run)} New digits read: ${now}. At step ${TRAINED} the framed layers are cut.`;
+    if (run.cutsAt) return `${trainedFor(run)} At step ${TRAINED} the framed layers are cut.`;
     if (!last) return `${trainedFor(run)} New digits read: ${now}.${isReady ? " Now drag over the tower, or press Cut." : ""}`;
     const read = `${percent(last.before)} before step ${last.step}, ${percent(last.after)} just after, ${now} ${run.step - last.step} steps later`;
     return `${run.closed.size} cut. New digits read: ${read}.`;
@@ -102,7 +102,7 @@ SCENES.sabotage = {
     isSettled: () => runs.sabotage?.step >= TRAINED + HEALING,
     prove() {
       remake("sabotage");
-      [state.cutFrom, state.cutCount] = BET_CUT;
+      [state.cutFrom, state.cutCount] = [STANDARD.cutFrom, STANDARD.cutCount];
       runs.sabotage.cutsAt = TRAINED;
       play();
       showLevers();

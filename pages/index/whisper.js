@@ -123,8 +123,8 @@ SCENES.whisper = {
     const isWide = gridNow()[1] === 3; // two places are free
     const lines = isWide ? [number] : number.split(/(?<=×) /); // a small one in two
     const size = side / (isWide && number.length < 6 ? 2.2 : 3);
-    lines.forEach((line, i) => (stage.text(x, y + side / 2 + (i - (isWide ? 0 : lines.length / 2 - 0.5)) * size, line, "strong").style.fontSize = `${size}px`));
-    stage.text(x, y + side / 2 + 18, top < LAYERS ? "layers" : "size left", "small");
+    lines.forEach((line, i) => (stage.text(x, y + side / 2.4 + (i - (isWide ? 0 : lines.length / 2 - 0.5)) * size, line, "strong").style.fontSize = `${size}px`));
+    stage.text(x, y + side / 2 + Math.min(18, side / 2 - 4), top < LAYERS ? "layers" : isWide ? "size left" : "left", "small");
     for (let row = 1; row < gridNow()[1]; row++) {
       const [left, above] = tilePlace(row * gridNow()[0]);
       stage.text(left + side / 2, above + side + 6, "▲", "mark", "middle");
@@ -144,7 +144,8 @@ SCENES.whisper = {
     const isDrawn = state.ink || isTold("whisper"); // first the pad calls the finger, then the chart
     drawPad([0, below + 8, pad, pad], "pad", isThere && !isDrawn);
     const place = [pad + 64, below + 12, stage.width - pad - 80, room + DRAW - 32];
-    const ticks = (stage.height > 420 ? [0, -2, -4, -6, -8, -10] : [0, -5, -10]).map((power) => [power, power ? `10${superscript(power)}` : "all"]);
+    const powers = stage.height > 420 ? [0, -2, -4, -6, -8, -10] : [0, -5, -10];
+    const ticks = powers.filter((power) => !power || visited.size || !isCovered("whisper")).map((power) => [power, power ? `10${superscript(power)}` : "all"]);
     stage.text(place[0] + place[2], place[1] + 16, "size left, logarithmic", "small", "end");
     this.chart = place;
     const { across, down } = stage.chart(place, { from: 0, to: 1, ticks: [[0, "T = 0"], [0.25, "¼"], [0.5, "½"], [0.75, "¾"], [1, "1"]] }, { from: FLOOR, to: 0, ticks });
