@@ -346,7 +346,7 @@ def part_in_words(row: dict, test: dict, holds: bool | None) -> str:
     words = numbers_of(test)
     why = ""
     if holds is False:
-        why = "so not in full"
+        why = f"so {VERDICTS[row['verdict']]}"
     elif row["verdict"] == "reproduced":
         why = "every row must hold"
     elif holds is None:

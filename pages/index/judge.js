@@ -81,7 +81,7 @@ function goOnJudging() {
   redraw();
   const title = boxesNow()[0].firstElementChild;
   title.focus({ preventScroll: true });
-  if (isSmall.matches) title.scrollIntoView();
+  title.scrollIntoView({ block: isSmall.matches ? "start" : "nearest" });
 }
 
 function showClaims() {

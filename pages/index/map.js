@@ -126,7 +126,7 @@ SCENES.start = {
   caption() {
     const { loss, still } = maps[state.weights].get(chosenCell()) ?? {};
     const net = state.cellBias === Infinity ? "Plain" : `From T = ${FIELDS.cellBias.say(state.cellBias)}`;
-    const says = loss === undefined ? "not trained yet" : `loss ${loss.toFixed(2)}, of the gradient ${arrivesInWords(still)}`;
+    const says = loss === undefined ? "not trained yet" : `loss ${loss.toFixed(2)}; ${shareInWords(still)} of the gradient still arrives`;
     const trained = [...maps[state.weights].values()];
     const learn = trained.length ? ` ${trained.filter(isLearning).length} of ${trained.length} learn.` : "";
     return `${net}, rate ${state.cellRate}: ${says}.${learn}`;

@@ -5,7 +5,7 @@ const $ = (id) => document.getElementById(id);
 const stage = new Stage($("cells"), $("lines"), $("held"));
 const NAMES = Object.keys(SCENES);
 const isSmall = matchMedia("(max-width: 999px), (max-height: 479px)"); // one scene at a time, as in page.css
-const isLow = matchMedia("(max-width: 599px) and (max-height: 639px)"); // the picture scrolls away
+const isLow = matchMedia("(max-width: 599px) and (max-height: 639px), (max-width: 999px) and (min-height: 561px) and (max-height: 639px)"); // the picture scrolls away
 let worker = null;
 let whenReady = null; // (what) => calls it once the worker answers
 let isAsked = false; // whether a frame is asked for
@@ -280,7 +280,7 @@ function listenToPointer() {
     return [clientX - left, clientY - top];
   };
   const take = (kind, event) => {
-    SCENES[state.scene].point?.(kind, ...onStage(event));
+    SCENES[state.scene].point?.(kind, ...onStage(event), event.pointerType !== "touch" || event.target.parentNode === stage.held);
     if (kind === "down") picture.setPointerCapture(event.pointerId);
   };
   for (const kind of ["down", "move", "up", "cancel"]) picture.addEventListener(`pointer${kind}`, (event) => take(kind, event));
@@ -299,9 +299,8 @@ function watchScrolling() {
     const above = Math.round(0.4 * innerHeight);
     watcher = new IntersectionObserver((entries) => {
       const target = entries.filter(({ isIntersecting }) => isIntersecting).at(-1)?.target;
-      if (!target) return;
-      const entered = target.id || NAMES[0]; // the head of the page has no scene of its own
-      if (heading && entered !== heading) return;
+      const entered = target && (target.id || NAMES[0]); // the head of the page has no scene of its own
+      if (!entered || (heading && entered !== heading)) return;
       heading = null;
       showScene(entered);
     }, { rootMargin: `-${above}px 0px -${innerHeight - above - 1}px` });

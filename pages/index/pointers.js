@@ -93,7 +93,7 @@ SCENES.pointers = {
     problem.table.forEach((_, number) => {
       const [x, y] = this.placeOf(number);
       stage.dot(x, y, number === problem.start ? "stop begin" : "stop", this.ring.number);
-      const reach = 1.9 * this.ring.number;
+      const reach = 1.6 * this.ring.number;
       stage.hold(x - reach, y - reach, 2 * reach, 2 * reach);
       stage.text(x, y + 5, String(number), number === problem.start ? "strong inverse" : "strong", "middle");
     });
@@ -153,8 +153,9 @@ SCENES.pointers = {
   },
 
   point(kind, x, y) {
-    const near = (place) => Math.hypot(place[0] - x, place[1] - y) < 2.2 * this.ring.number;
-    const number = [0, 1, 2, 3, 4, 5].find((candidate) => near(this.placeOf(candidate)));
+    const distances = [0, 1, 2, 3, 4, 5].map((candidate) => Math.hypot(this.placeOf(candidate)[0] - x, this.placeOf(candidate)[1] - y));
+    const nearest = distances.indexOf(Math.min(...distances));
+    const number = distances[nearest] < 2.2 * this.ring.number ? nearest : undefined;
     if (kind === "down" && number !== undefined) {
       const { table } = problemNow();
       const tails = table.map((next, i) => i).filter((i) => table[i] === number);

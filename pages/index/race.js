@@ -168,16 +168,14 @@ function drawPair(run, names, looks) {
   drawRead(run, names, looks, [pad + 56, height - chart - 20, width - pad - 60, chart]);
 }
 
-function trainedFor({ step, until }) {
+function readInWords({ step, until }, shares) {
   if (calm.matches && isPlaying()) return `Training: step ${step} of ${until}.`;
-  if (step) return `After ${step} steps of ${BATCH} images.`;
-  return `Not trained yet: ${isTold(state.scene) ? "" : "bet, or "}press ${SCENES[state.scene].toPlay?.() ?? "Play"}.`;
+  if (step) return `Step ${step}: ${shares} of new digits are read.`;
+  if (isPlaying()) return "The training begins.";
+  return `Not trained yet: ${isCovered(state.scene) ? "bet, or " : ""}press ${SCENES[state.scene].toPlay?.() ?? "Play"}.`;
 }
 
-function captionOfPair(run, names) {
-  const read = names.map((name, k) => `${name} ${percent(readNow(run, k))}`).join(", ");
-  return `${trainedFor(run)} New digits read: ${read}.`;
-}
+const captionOfPair = (run, names) => readInWords(run, names.map((name, k) => `${name} ${percent(readNow(run, k))}`).join(", "));
 
 /* With levers as they stand in `values`. */
 function playRace(values) {

@@ -3,8 +3,10 @@
 
 const TRAINED = 100; // steps before the cut of the bet
 const HEALING = 200; // steps that a net is given after a cut
+const GRIP = 20; // pixels above and below the frame that a finger takes it by
 const STILL = 8; // pixels that a finger may move before it drags
 
+const BET_CUT = [STANDARD.cutFrom, STANDARD.cutCount];
 let dragged = null; // {from, to}: the layers that the pointer has passed
 let tower = null; // where it stands
 
@@ -55,9 +57,9 @@ SCENES.sabotage = {
     const isWide = width > 560;
     const wide = isWide ? width * 0.46 : width * 0.5;
     tower = drawTower(1, run, 0, [0, 0, wide, height - 8], "highway", "highway");
-    const [from, count] = frameNow();
-    if (!dragged) this.mark(from, count, "planned");
-    stage.hold(tower.left, tower.rowTop(from + count - 1), tower.right + tower.wide - tower.left, tower.high * count); // elsewhere a finger scrolls
+    if (!dragged) this.mark(...frameNow(), "planned");
+    const [lowest, rows] = frameNow();
+    stage.hold(tower.left, tower.rowTop(lowest + rows - 1) - GRIP, tower.right + tower.wide - tower.left, tower.high * rows + 2 * GRIP);
     for (const { from, count } of run.cuts) this.mark(from, count, "cut");
     if (dragged) this.mark(...rangeOf(dragged), "chosen");
     const left = wide + (isWide ? 72 : 52);
@@ -72,10 +74,10 @@ SCENES.sabotage = {
     stage.box(place, look);
   },
 
-  /* A drag cuts the layers that it passes. */
-  point(kind, x, y) {
+  /* A drag cuts the layers that it passes.  A finger drags from the frame; elsewhere it scrolls. */
+  point(kind, x, y, canDrag) {
     const layer = layerAt(x, y);
-    if (kind === "down" && layer) dragged = { from: layer, to: layer, x };
+    if (kind === "down" && layer && canDrag) dragged = { from: layer, to: layer, x };
     else if (dragged && layer) dragged.to = layer;
     const isFar = dragged && (dragged.from !== dragged.to || Math.abs(x - dragged.x) > STILL);
     if (kind === "up" && isFar) cutByHand(...rangeOf(dragged));
@@ -88,11 +90,10 @@ SCENES.sabotage = {
     const run = runNow();
     const last = run.cuts.at(-1);
     const now = percent(readNow(run, 0));
-    const isReady = run.step === TRAINED && !run.isPlaying;
-    if (run.cutsAt) return `${trainedFor(run)} At step ${TRAINED} the framed layers are cut.`;
-    if (!last) return `${trainedFor(run)} New digits read: ${now}.${isReady ? " Now drag over the tower, or press Cut." : ""}`;
-    const read = `${percent(last.before)} before step ${last.step}, ${percent(last.after)} just after, ${now} ${run.step - last.step} steps later`;
-    return `${run.closed.size} cut. New digits read: ${read}.`;
+    if (run.cutsAt) return `${readInWords(run, now)} At step ${TRAINED} the framed layers are cut.`;
+    if (!last) return readInWords(run, now);
+    const read = `${percent(last.before)} before step ${last.step}, ${percent(last.after)} just after, ${now} by step ${run.step}`;
+    return `Layers cut: ${run.closed.size}. New digits read: ${read}.`;
   },
 
   bet: {
@@ -102,7 +103,7 @@ SCENES.sabotage = {
     isSettled: () => runs.sabotage?.step >= TRAINED + HEALING,
     prove() {
       remake("sabotage");
-      [state.cutFrom, state.cutCount] = [STANDARD.cutFrom, STANDARD.cutCount];
+      [state.cutFrom, state.cutCount] = BET_CUT;
       runs.sabotage.cutsAt = TRAINED;
       play();
       showLevers();

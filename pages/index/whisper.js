@@ -111,11 +111,12 @@ SCENES.whisper = {
       if (layer && side > 60) stage.text(x + side - 3, y + side - 4, String(layer), "small faint", "end");
     });
     const now = shareOf(states, top);
-    this.isHidden = T < SEALED && isCovered("whisper"); // the bet is on it
+    const lowest = isCovered("whisper") ? SEALED : 0;
+    this.isHidden = T < lowest; // the bet is on it
     this.left = top === LAYERS && !this.isHidden ? now : undefined; // not while it climbs
-    if (top === LAYERS && now) {
-      if (!this.isHidden) tryBetween(isCovered("whisper") ? Math.max(lastT, SEALED) : lastT, T);
-      if (!this.isHidden) visited.set(T, now);
+    if (top === LAYERS && now && !this.isHidden) {
+      tryBetween(Math.max(lastT, lowest), T);
+      visited.set(T, now);
       lastT = T;
     }
     const [x, y, side] = tilePlace(LAYERS + 1);
