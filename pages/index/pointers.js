@@ -173,10 +173,10 @@ SCENES.pointers = {
     const stands = ksShown().map((k) => {
       const answers = follower.read(problemNow(), k, isHeld());
       const block = argmax(answers.at(-1)) === answerTo(problemNow(), k) ? standsFrom(answers) : Infinity;
-      if (block > state.block) return isAtEnd() ? "never" : "not yet";
-      return block;
+      const known = block <= state.block ? `from layer ${block}` : isAtEnd() ? "never" : "not yet";
+      return `${known} (k = ${k})`;
     });
-    return `${isHeld() ? "Gates held. " : ""}The way: ${way}. Right from layer: ${stands.join(", ")} (k = ${ksShown().join(", ")}).`;
+    return `${isHeld() ? "Gates held. " : ""}The way: ${way}. Right ${stands.join(", ")}.`;
   },
 
   bet: {
