@@ -99,7 +99,7 @@ SCENES.start = {
   drawLaw({ left, law, wide, cell: [across] }) {
     const ticks = [0, -5, -10].map((power) => [power, power ? `10${superscript(power)}` : "all"]);
     const { down } = stage.chart([left, 24, wide, law - 28], { from: 0, to: 1, ticks: [] }, { from: FLOOR, to: 0, ticks });
-    stage.text(4, 12, "arrives before training: predicted (line), ▲ signal, ▽ gradient", "small");
+    stage.text(4, 12, "arrives before training: ▲ signal, ▽ gradient; line: the law", "small");
     const middle = (column) => left + (column + 0.5) * across;
     const points = Array.from({ length: 8 * COLUMNS - 7 }, (_, i) => {
       const bias = BIASES[0] + i / 8;

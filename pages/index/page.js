@@ -213,11 +213,9 @@ function go(by) {
   leadTo(next, calm.matches ? "auto" : "smooth");
 }
 
-/* The answers to the bet, or to the claim, that is open and in the window. */
-function choicesNow() {
-  const box = document.querySelector(`#${state.scene}:not(.told) > .bet, #${state.scene} .claim:not(.told):not([hidden]) > .bet`);
-  return box && isSeen(box) ? [...box.querySelectorAll("[aria-pressed]")] : [];
-}
+/* The answers to the bet, or to the claim, that is open. */
+const OPEN = ".current:not(.told) > .bet, .current .claim:not(.told):not([hidden]) > .bet";
+const choicesNow = () => [...(document.querySelector(OPEN)?.querySelectorAll("[aria-pressed]") ?? [])];
 
 /* What keys do on this scene. */
 function keysNow() {
@@ -248,7 +246,8 @@ function takeKey(event) {
     s: focusControls,
   };
   choicesNow().forEach((button, i) => (actions[i + 1] = () => {
-    button.focus(); // scrolls there, and marks it
+    if (!isSeen(button)) return button.focus(); // scrolls there
+    button.focus();
     button.click();
   }));
   if (actions[key] && actions[key]() !== false) event.preventDefault();

@@ -147,7 +147,7 @@ SCENES.whisper = {
     const place = [pad + 64, below + 12, stage.width - pad - 80, room + DRAW - 32];
     const powers = stage.height > 420 ? [0, -2, -4, -6, -8, -10] : [0, -5, -10];
     const ticks = powers.filter((power) => !power || visited.size || !isCovered("whisper")).map((power) => [power, power ? `10${superscript(power)}` : "all"]);
-    stage.text(place[0] + place[2], place[1] + 16, "size left, logarithmic", "small", "end");
+    stage.text(place[0] + place[2], place[1] + 16, "size left (log)", "small", "end");
     this.chart = place;
     const { across, down } = stage.chart(place, { from: 0, to: 1, ticks: [[0, "T = 0"], [0.25, "¼"], [0.5, "½"], [0.75, "¾"], [1, "1"]] }, { from: FLOOR, to: 0, ticks });
     const isPassed = Math.min(...visited.keys()) < LEAST && Math.max(...visited.keys()) > LEAST;
