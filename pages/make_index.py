@@ -66,7 +66,8 @@ TRIED = {
 # Why our verdict is what it is; {0} is the number of the first part
 WHY = {
     "primary-thirty-layers": "{0} against {1}. But from their best start plain nets of thirty layers train, too.",
-    "primary-past-1000": "They train, and shut gates cost {2}. But nets of one layer read {3} more.",
+    "primary-past-1000": "They train, and they rely on their layers: shut gates cost {2}. Yet one layer would do: it"
+    " reads {3} more.",
     "primary-gates-see-x": "Fixing the gates does harm. But nets whose gates never see the input read hardly fewer:"
     " {2} on digits, {5} on photos.",
 }
@@ -346,9 +347,9 @@ def part_in_words(row: dict, test: dict, holds: bool | None) -> str:
     words = numbers_of(test)
     why = ""
     if holds is False:
-        why = f"fails, so: {VERDICTS[row['verdict']]}"
+        why = "fails, so the claim does not hold in full"
     elif row["verdict"] == "reproduced":
-        why = "holds, as all must"
+        why = "passes"
     elif holds is None:
         why = f"undecided: {why_open(row, test)}"
     decides = " class=decides" if holds is False or row["verdict"] == "reproduced" else ""

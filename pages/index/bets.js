@@ -80,9 +80,9 @@ function verdictOn(scene) {
 function prove(scene) {
   showScene(scene);
   foldLevers();
-  $("picture").scrollIntoView({ block: "nearest" });
   SCENES[scene].bet.prove?.();
   showBets();
+  (isLow.matches ? $("picture") : sectionOf(scene).querySelector(".bet > div + p")).scrollIntoView({ block: "nearest" });
   redraw();
 }
 

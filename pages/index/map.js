@@ -91,7 +91,7 @@ SCENES.start = {
     stage.text(left + wide - across / 2, bottom + 16, "plain", "small", "middle");
     stage.text(stage.width / 2, bottom + 36, "a layer keeps more ← T at the start → replaces more", "small", "middle");
     stage.text(4, top - 6, "rate ↑ larger steps", "small");
-    stage.text(left + wide, top - 6, "● learns, × does not", "small", "end");
+    stage.text(left + wide, top - 6, `● loss under ${LEARNS}, × above`, "small", "end");
     this.drawLaw(this.layout());
     if (!isTold("start")) stage.box([left + wide - across, top, across, RATES.length * high], "calls"); // the bet is on it
   },

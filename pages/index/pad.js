@@ -3,6 +3,7 @@
    each of four greys. */
 
 const GREYS = 3; // the strongest
+const FINGER = 64; // pixels of a pad on which a finger can draw; on a smaller one it scrolls
 const DRAW = 16; // pixels below it for its words
 let padPlaces = []; // where it stands on the stage
 
@@ -36,18 +37,17 @@ function drawPad(place, name = "pad", isCalling = false) {
   padPlaces.push(place);
   stage.tile(name, place, SIDE, inkColors(inkNow()));
   stage.box(place, isCalling ? "pad calls" : "pad");
-  stage.hold(...place);
   const [left, top, side] = place;
-  if (!state.ink) stage.text(left + side / 2, top + side + DRAW - 2, side > 80 ? "draw your own" : "draw", "small pen", "middle");
+  if (side > FINGER) stage.hold(...place);
+  if (!state.ink && (side > FINGER || !isSmall.matches)) stage.text(left + side / 2, top + side + DRAW - 2, side > 80 ? "draw your own" : "draw", "small pen", "middle");
 }
 
 /* Draws with the pointer: the first stroke wipes what stood there. */
 let drawing = null;
 let before = null; // where the stroke was last
-function pointAtPad(kind, x, y) {
-  const isIn = ([left, top, side]) => x >= left && x < left + side && y >= top && y < top + side;
-  const place = padPlaces.find(isIn);
-  if (kind === "down" && place) drawing = state.ink ? inkNow() : new Float64Array(PIXELS);
+function pointAtPad(kind, x, y, canDrag) {
+  const place = padPlaces.find(([left, top, side]) => x >= left && x < left + side && y >= top && y < top + side);
+  if (kind === "down" && place && canDrag) drawing = state.ink ? inkNow() : new Float64Array(PIXELS);
   if (drawing && (kind === "up" || kind === "cancel")) {
     drawing = null;
     set({ ink: state.ink }); // now it is centred

@@ -99,8 +99,9 @@ function drawTower(which, run, k, [left, top, width, height], name, look, hasPad
   const foot = hasPad ? pad + 8 + DRAW : 24; // and below it
   stage.text(left, top + 18, name, `strong ${look}`);
   const wide = (width - 24) / 2;
-  stage.text(left + width, top + 22, percent(readNow(run, k)), "number", "end");
-  stage.text(left + width, top + (narrow ? 37 : 40), narrow ? "read" : "of new digits are read", "small", "end");
+  const words = narrow ? (width > 150 ? "read" : "") : "of new digits are read";
+  stage.text(left + width - 7.5 * words.length, top + 22, percent(readNow(run, k)), "number", "end");
+  stage.text(left + width, top + 22, words, "small", "end");
   const rows = run.depth + 1;
   const high = (height - head - foot) / rows;
   const rowTop = (layer) => top + head + (rows - 1 - layer) * high;

@@ -83,7 +83,7 @@ SCENES.sabotage = {
     if (kind === "up" && isFar) cutByHand(...rangeOf(dragged));
     if (kind === "up" || kind === "cancel") dragged = null;
     redraw();
-    pointAtPad(kind, x, y);
+    pointAtPad(kind, x, y, canDrag);
   },
 
   caption() {

@@ -169,13 +169,13 @@ SCENES.whisper = {
   },
 
   /* A drag along the chart sets T. */
-  point(kind, x, y) {
+  point(kind, x, y, canDrag) {
     const [left, top, width, height] = this.chart;
     const isIn = x > left - 12 && x < left + width + 12 && y > top - 12 && y < top + height + 12;
     if (kind === "down") this.isDragging = isIn;
     if (this.isDragging) set({ T: Math.round(100 * Math.min(1, Math.max(0, (x - left) / width))) / 100 });
     if (kind === "up" || kind === "cancel") this.isDragging = false;
-    pointAtPad(kind, x, y);
+    pointAtPad(kind, x, y, canDrag);
   },
 
   caption() {
