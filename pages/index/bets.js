@@ -35,8 +35,8 @@ function showChoices(box, chosen, right, words) {
   write(box.querySelector(".bet > div + p"), words);
 }
 
-function makeButton(words, press) {
-  const button = Object.assign(document.createElement("button"), { type: "button", onclick: press });
+function makeButton(words, press, look = "") {
+  const button = Object.assign(document.createElement("button"), { type: "button", onclick: press, className: look });
   write(button, words);
   return button;
 }
@@ -51,12 +51,8 @@ function makeBets() {
     const { question, choices } = SCENES[scene].bet;
     const box = makeChoices(question, choices, (choice) => bet(scene, i, choice));
     sectionOf(scene).querySelector(".answer").before(box);
-    const tell = makeButton("Tell me", () => askAnswer(scene));
-    tell.className = "tell";
-    box.querySelector("div").append(tell);
-    const onward = makeButton("to the controls", focusControls);
-    onward.className = "unseen";
-    box.after(onward);
+    box.querySelector("div").append(makeButton("Tell me", () => askAnswer(scene), "tell"));
+    box.after(makeButton("to the controls", focusControls, "unseen"));
   });
   makeClaims();
 }
