@@ -345,20 +345,19 @@ def part_in_words(row: dict, test: dict, holds: bool | None) -> str:
     fails decides, or all do."""
     mark = {True: "✓", False: "✗", None: "?"}[holds]
     words = numbers_of(test)
-    why = ""
+    why = "passes"
+    look = "decides" if row["verdict"] == "reproduced" else ""
     if holds is False:
         why = "fails, so the claim does not hold in full"
-    elif row["verdict"] == "reproduced":
-        why = "passes"
+        look = "decides fails"
     elif holds is None:
         why = f"undecided: {why_open(row, test)}"
-    decides = " class=decides" if holds is False or row["verdict"] == "reproduced" else ""
     name = f"<span>{mark}</span><span>{name_of(test)} <em>{why}</em></span><b>{words['number']}</b>"
     low, high = [f"{end:.3g}" for end in ends_in_words(test)]
     asked = f"asked: <b>{words['asked']}</b> <small>measured: {words['interval']}</small>"
     unit = " %" if unit_of(test) == " %" else ""
     below = f"<span>{minus_signs(low)}</span><span>{asked}</span><span>{high}{unit}</span>"
-    return f'<li{decides}>{name}{bar_of(test)}<span class="below">{below}</span></li>'
+    return f'<li class="{look}">{name}{bar_of(test)}<span class="below">{below}</span></li>'
 
 
 def bar_of(test: dict) -> str:

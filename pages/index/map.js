@@ -128,7 +128,7 @@ SCENES.start = {
     const net = state.cellBias === Infinity ? "Plain" : `From T = ${FIELDS.cellBias.say(state.cellBias)}`;
     const says = loss === undefined ? "not trained yet" : `loss ${loss.toFixed(2)}; ${shareInWords(still)} of the gradient still arrives`;
     const trained = [...maps[state.weights].values()];
-    const learn = trained.length ? ` ${trained.filter(isLearning).length} of ${trained.length} learn.` : "";
+    const learn = trained.length ? ` ${trained.filter(isLearning).length} of ${trained.length} reach ●.` : "";
     return `${net}, rate ${state.cellRate}: ${says}.${learn}`;
   },
 

@@ -150,11 +150,12 @@ SCENES.whisper = {
     stage.text(place[0] + place[2], place[1] + 16, "size left (log)", "small", "end");
     this.chart = place;
     const { across, down } = stage.chart(place, { from: 0, to: 1, ticks: [[0, "T = 0"], [0.25, "¼"], [0.5, "½"], [0.75, "¾"], [1, "1"]] }, { from: FLOOR, to: 0, ticks });
-    const isPassed = Math.min(...visited.keys()) < LEAST && Math.max(...visited.keys()) > LEAST;
+    const isPassed = isTold("whisper") && Math.min(...visited.keys()) < LEAST && visited.has(1);
     if (isPassed) {
       visited.set(LEAST, leftAt(LEAST));
-      stage.dot(across(LEAST), down(Math.log10(visited.get(LEAST))), "here", 5);
-      stage.text(across(LEAST), place[1] + 36, `least: T = ${LEAST.toFixed(2)}`, "small pen", "middle");
+      const lowest = down(Math.log10(visited.get(LEAST)));
+      stage.dot(across(LEAST), lowest, "here", 5);
+      stage.text(across(LEAST), lowest - 40, `least: T = ${LEAST.toFixed(2)}`, "small pen", "middle");
     }
     const tried = [...visited.keys()].sort((one, other) => one - other);
     const lineOf = (leftFor) => tried.map((T) => [across(T), down(leftFor(T))]);
