@@ -70,7 +70,7 @@ SCENES.pointers = {
     for (let block = 0; block <= BLOCKS_OF_FOLLOWER; block += 3) {
       stage.text(wide + 22, 48 + (BLOCKS_OF_FOLLOWER - block + 0.5) * high + 4, String(block), "small", "end");
     }
-    stage.box([wide + 26, 48 + (BLOCKS_OF_FOLLOWER - state.block) * high, width - wide - 28, high], "chosen");
+    if (!isCovered("pointers")) stage.box([wide + 26, 48 + (BLOCKS_OF_FOLLOWER - state.block) * high, width - wide - 28, high], "chosen");
     const title = each > 40 ? "read after each layer" : "after each layer, k =";
     if (each <= 40) stage.text(wide + 24, height - 26, "read", "small", "end");
     stage.text(wide + 28, 14, each > 70 ? `answers 0 to 5, ${title}` : title, "small");
@@ -99,7 +99,7 @@ SCENES.pointers = {
     });
     const [from, to] = [reachedBy(state.block), reachedBy(state.block + 1)].map((number) => this.placeOf(number));
     const along = walking === null ? 0 : this.along;
-    stage.dot(from[0] + (to[0] - from[0]) * along, from[1] + (to[1] - from[1]) * along, "walker", this.ring.number + 5);
+    if (!isCovered("pointers")) stage.dot(from[0] + (to[0] - from[0]) * along, from[1] + (to[1] - from[1]) * along, "walker", this.ring.number + 5);
     stage.text(this.ring.x, stage.height - 12, "drag an arrow’s head", "small pen", "middle");
   },
 
