@@ -4,7 +4,7 @@
 SCENES.turn = {
   levers: [],
   hasDigit: true,
-  names: () => (stage.width > 560 ? ["gates shut", "gates free"] : ["shut", "free"]),
+  names: () => ["shut", "free"],
   draw: () => drawPair(runs.turn, SCENES.turn.names(), ["shut", "highway"]),
   point: pointAtPad,
   caption: () => captionOfPair(runs.turn, SCENES.turn.names()),

@@ -153,9 +153,9 @@ SCENES.whisper = {
     const isPassed = isTold("whisper") && Math.min(...visited.keys()) < LEAST && visited.has(1);
     if (isPassed) {
       visited.set(LEAST, leftAt(LEAST));
-      const lowest = down(Math.log10(visited.get(LEAST)));
-      stage.dot(across(LEAST), lowest, "here", 5);
-      stage.text(across(LEAST), lowest - 40, `least: T = ${LEAST.toFixed(2)}`, "small pen", "middle");
+      const bottom = down(Math.log10(visited.get(LEAST)));
+      stage.dot(across(LEAST), bottom, "here", 5);
+      stage.text(across(LEAST), bottom - 40, `least: T = ${LEAST.toFixed(2)}`, "small pen", "middle");
     }
     const tried = [...visited.keys()].sort((one, other) => one - other);
     const lineOf = (leftFor) => tried.map((T) => [across(T), down(leftFor(T))]);
