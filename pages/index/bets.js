@@ -92,15 +92,14 @@ function goOnWithBet() {
   else SCENES.start.play();
 }
 
-/* For who does not bet; a second time for who is in a hurry, a third for who does not wait. */
+/* For who does not bet; a second time for who does not wait. */
 function askAnswer(scene) {
   if (isTold(scene) || !SCENES[scene].bet) return;
   if (isOpen(scene)) {
     showScene(scene);
-    const run = runNow();
-    if (!run || run.stride > 1) return tellAnswer(scene);
-    run.stride = ACCURACY_EVERY; // steps for a picture
-    return play();
+    if (runNow()) runNow().stride = ACCURACY_EVERY; // steps for a picture
+    play();
+    return tellAnswer(scene);
   }
   asked.add(scene);
   prove(scene);
@@ -114,6 +113,7 @@ function isSeen(element) {
 /* Scrolls to the answer, but does not call back who reads on. */
 function tellAnswer(scene) {
   told.add(scene);
+  if (scene === state.scene) stage.move();
   showBets();
   const [box, answer] = [".bet", ":is(p.answer, .answer p)"].map((name) => sectionOf(scene).querySelector(name));
   if (isSeen(box) && !isLow.matches) answer.scrollIntoView({ behavior: calm.matches ? "auto" : "smooth", block: "nearest" });

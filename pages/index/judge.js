@@ -27,14 +27,13 @@ function score() {
 SCENES.judge = {
   levers: [],
 
-  /* What was measured, large; page.css shows it here or in the text, where there is room. */
+  /* What was measured, large, and at the end what it says; page.css shows it here or in the text, where there is room. */
   draw() {
-    for (const box of boxesNow()) {
-      const copy = box.cloneNode();
-      const parts = box.querySelectorAll(".score, .says, :scope > ul, .bet > div + p, .ours b");
-      copy.append(...[...parts].map((part) => part.cloneNode(true)));
-      stage.held.append(copy);
-    }
+    const box = boxNow();
+    const copy = box.cloneNode();
+    const parts = claimNow() < 0 ? sectionOf("judge").querySelectorAll(".score, .so") : box.querySelectorAll(".says, :scope > ul");
+    copy.append(...[...parts].map((part) => part.cloneNode(true)));
+    stage.held.append(copy);
   },
 
   caption() {
@@ -49,7 +48,7 @@ let judged = null; // the claim that was judged last, until the reader goes on
 const claimNow = () => judged ?? state.verdicts.indexOf("-"); // -1: all are shown
 const claimBoxes = () => [...document.querySelectorAll("#texts .claim")];
 const resultBox = () => document.querySelector("#texts .result");
-const boxesNow = () => [resultBox(), ...claimBoxes()].filter(({ hidden }) => !hidden);
+const boxNow = () => [resultBox(), ...claimBoxes()].find(({ hidden }) => !hidden);
 const agrees = (i) => state.verdicts[i] === DATA.verdicts[i];
 
 function agreement() {
@@ -79,7 +78,7 @@ function goOnJudging() {
   judged = null;
   showBets();
   redraw();
-  const title = boxesNow()[0].firstElementChild;
+  const title = boxNow().firstElementChild;
   title.focus({ preventScroll: true });
   title.scrollIntoView({ block: isSmall.matches ? "start" : "nearest" });
 }
@@ -89,7 +88,8 @@ function showClaims() {
   sectionOf("judge").classList.toggle("all", now < 0);
   resultBox().hidden = now >= 0;
   const [predicted, agreed] = resultBox().querySelectorAll(".score b");
-  write(predicted, score() || "none of the");
+  predicted.parentNode.hidden = !score();
+  write(predicted, score());
   write(agreed, `${[0, 1, 2].filter(agrees).length} of 3`);
   claimBoxes().forEach((box, i) => {
     const verdict = state.verdicts[i];

@@ -6,6 +6,7 @@ const COLUMNS = BIASES.length;
 const CELLS = COLUMNS * RATES.length; // a cell has a number: its column + COLUMNS * its row
 const PLAIN_CELLS = RATES.map((_, row) => COLUMNS - 1 + COLUMNS * row);
 const LOSS_OF_GUESSING = Math.log(10);
+const GUESSES = 2.2; // the loss above which it counts as guessing
 const LEARNS = 1.8; // the loss below which a net counts as learning after its 60 steps
 
 const maps = { orthogonal: new Map(), program: new Map() }; // {cell: what the worker found}
@@ -62,7 +63,7 @@ SCENES.start = {
     const { width, height } = stage;
     const left = 60;
     const isWide = width > 560;
-    const law = height * (isWide ? 0.34 : 0.26);
+    const law = isTold("start") ? height * (isWide ? 0.34 : 0.26) : 0; // it comes with the answer
     const wide = width - left - 4;
     return { left, law, isWide, wide, cell: [wide / COLUMNS, (height - law - 72) / RATES.length], top: law + 32 };
   },
@@ -80,7 +81,7 @@ SCENES.start = {
       if (found) stage.box(place, "cell");
       const middle = [place[0] + place[2] / 2, place[1] + place[3] / 2];
       if (found && isLearning(found)) stage.dot(...middle, "learns", 4);
-      else if (found) stage.text(middle[0], middle[1] + 5, "×", "small faint", "middle");
+      else if (found?.loss > GUESSES) stage.text(middle[0], middle[1] + 5, "×", "small faint", "middle");
       if (chosenCell() === cell) stage.box(place, "chosen");
     }
     RATES.forEach((rate, row) => (row % 2 || high > 11) && stage.text(left - 6, top + (RATES.length - row - 0.5) * high + 4, rate, "small", "end"));
@@ -88,18 +89,18 @@ SCENES.start = {
     for (let column = 0; column < COLUMNS - 1; column += isWide ? 1 : 3) {
       stage.text(left + (column + 0.5) * across, bottom + 16, FIELDS.cellBias.say(BIASES[column]), "small", "middle");
     }
-    stage.text(left + wide - across / 2, bottom + 16, "plain", "small", "middle");
+    stage.text(left + wide - across / 2, bottom + 16, "plain", "small strong plain", "middle");
     stage.text(stage.width / 2, bottom + 36, "a layer keeps more ← T at the start → replaces more", "small", "middle");
     stage.text(4, top - 6, "rate ↑ larger steps", "small");
-    stage.text(left + wide, top - 6, `● loss under ${LEARNS}, × above`, "small", "end");
-    this.drawLaw(this.layout());
-    if (!isTold("start")) stage.box([left + wide - across, top, across, RATES.length * high], "calls"); // the bet is on it
+    stage.text(left + wide, top - 6, `loss: × guesses (2.3) ● under ${LEARNS}`, "small", "end");
+    if (isTold("start")) this.drawLaw(this.layout());
+    else stage.box([left + wide - across, top, across, RATES.length * high], "calls"); // the bet is on it
   },
 
   drawLaw({ left, law, wide, cell: [across] }) {
     const ticks = [0, -5, -10].map((power) => [power, power ? `10${superscript(power)}` : "all"]);
     const { down } = stage.chart([left, 24, wide, law - 28], { from: 0, to: 1, ticks: [] }, { from: FLOOR, to: 0, ticks });
-    stage.text(4, 12, "arrives before training: ▲ signal, ▽ gradient; line: the law", "small");
+    stage.text(4, 12, "signal that arrives before training: by the law, ● measured", "small");
     const middle = (column) => left + (column + 0.5) * across;
     const points = Array.from({ length: 8 * COLUMNS - 7 }, (_, i) => {
       const bias = BIASES[0] + i / 8;
@@ -107,10 +108,7 @@ SCENES.start = {
       return [middle(i / 8), down(decadesLeft(T, FACTORS[state.weights], LAYERS))];
     });
     stage.line(points, "law");
-    for (const [cell, { up, down: back }] of maps[state.weights]) {
-      stage.text(middle(columnOf(cell)) - 5, down(Math.log10(up)) + 4, "▲", "mark", "middle");
-      stage.text(middle(columnOf(cell)) + 5, down(Math.log10(back)) + 4, "▽", "mark", "middle");
-    }
+    for (const [cell, { up }] of maps[state.weights]) stage.dot(middle(columnOf(cell)), down(Math.log10(up)), "");
   },
 
   /* The pointer chooses as the levers do, and trains where it is released. */

@@ -355,10 +355,6 @@ function start() {
   $("play").addEventListener("click", togglePlay);
   $("again").addEventListener("click", () => remake(state.scene));
   $("act").addEventListener("click", () => SCENES[state.scene].act());
-  $("new-class").addEventListener("click", () => {
-    Object.assign(state, STANDARD, { scene: NAMES[0] }); // so that no address is kept that has the old bets
-    setTimeout(() => location.reload()); // once its own is taken
-  });
   $("wipe").addEventListener("click", () => set({ ink: "0".repeat(PIXELS / 2) }));
   document.addEventListener("keydown", takeKey);
   document.addEventListener("focusin", follow);

@@ -20,15 +20,16 @@ function standsFrom(answers) {
   return block < answers.length ? block : Infinity;
 }
 
+/* The block from which on the right answer stands; Infinity if it does not. */
+function rightFrom(k) {
+  const answers = follower.read(problemNow(), k, isHeld());
+  return argmax(answers.at(-1)) === answerTo(problemNow(), k) ? standsFrom(answers) : Infinity;
+}
+
 /* Where the dot is after so many blocks: the answer to the largest k that stands by then. */
 function reachedBy(block) {
-  let reached = state.at;
-  for (const k of ksShown()) {
-    const answers = follower.read(problemNow(), k, isHeld());
-    const right = answerTo(problemNow(), k);
-    if (standsFrom(answers) <= block && argmax(answers.at(-1)) === right) reached = right;
-  }
-  return reached;
+  const k = ksShown().findLast((one) => rightFrom(one) <= block);
+  return k ? answerTo(problemNow(), k) : state.at;
 }
 
 /* Before the bet the other towers would tell. */
@@ -59,9 +60,9 @@ SCENES.pointers = {
     } else this.along = 0;
     const { width, height } = stage;
     const wide = width * 0.46;
-    const number = width > 560 ? 24 : 16;
+    const number = width > 560 ? 24 : 14;
     const r = Math.min(wide / 2 - number - 6, height / 2 - 56);
-    this.ring = { x: wide / 2, y: height / 2 - 10, r, high: width > 560 ? r : height / 2 - 56, number };
+    this.ring = { x: wide / 2, y: height / 2 - 10, r, high: width > 560 ? r : height / 2 - 40, number };
     this.drawRing();
     const gap = width > 560 ? 20 : 8;
     const each = (width - wide - 28 - 3 * gap) / 4;
@@ -70,7 +71,7 @@ SCENES.pointers = {
     for (let block = 0; block <= BLOCKS_OF_FOLLOWER; block += 3) {
       stage.text(wide + 22, 48 + (BLOCKS_OF_FOLLOWER - block + 0.5) * high + 4, String(block), "small", "end");
     }
-    if (!isCovered("pointers")) stage.box([wide + 26, 48 + (BLOCKS_OF_FOLLOWER - state.block) * high, width - wide - 28, high], "chosen");
+    if (!isAtEnd()) stage.box([wide + 26, 48 + (BLOCKS_OF_FOLLOWER - state.block) * high, width - wide - 28, high], "chosen");
     const title = each > 40 ? "read after each layer" : "after each layer, k =";
     if (each <= 40) stage.text(wide + 24, height - 26, "read", "small", "end");
     stage.text(wide + 28, 14, each > 70 ? `answers 0 to 5, ${title}` : title, "small");
@@ -97,10 +98,14 @@ SCENES.pointers = {
       stage.hold(x - reach, y - reach, 2 * reach, 2 * reach);
       stage.text(x, y + 5, String(number), number === problem.start ? "strong inverse" : "strong", "middle");
     });
-    const [from, to] = [reachedBy(state.block), reachedBy(state.block + 1)].map((number) => this.placeOf(number));
-    const along = walking === null ? 0 : this.along;
-    if (!isCovered("pointers")) stage.dot(from[0] + (to[0] - from[0]) * along, from[1] + (to[1] - from[1]) * along, "walker", this.ring.number + 5);
-    stage.text(this.ring.x, stage.height - 12, "drag an arrow’s head", "small pen", "middle");
+    if (!isAtEnd()) {
+      const [from, to] = [reachedBy(state.block), reachedBy(state.block + 1)].map((number) => this.placeOf(number));
+      const [x, y] = [0, 1].map((i) => from[i] + (to[i] - from[i]) * this.along);
+      stage.dot(x, y, "walker", this.ring.number + 5);
+    }
+    const isNew = state.table === STANDARD.table;
+    const words = isAtEnd() ? isNew && "drag an arrow’s head" : `ring: known after layer ${state.block}`;
+    stage.text(this.ring.x, stage.height - 12, words || "", "small pen", "middle");
   },
 
   /* Bent to the left, so that it does not lie on the one that leads back; a loop where a number points to itself. */
@@ -141,8 +146,8 @@ SCENES.pointers = {
       return;
     }
     stage.box([left + (right * wide) / SIZE, top - 2, wide / SIZE, height + 4], "frame");
-    const stands = standsFrom(answers);
-    if (stands <= state.block && argmax(answers.at(-1)) === right) {
+    const stands = rightFrom(k);
+    if (stands <= state.block) {
       const y = top + (answers.length - stands) * high;
       stage.line([[left - 4, y], [left + wide + 4, y]], "stands");
     }
@@ -170,13 +175,16 @@ SCENES.pointers = {
 
   caption() {
     const way = pathOfProblem(problemNow(), DEEPEST).join(" → ");
-    const stands = ksShown().map((k) => {
-      const answers = follower.read(problemNow(), k, isHeld());
-      const block = argmax(answers.at(-1)) === answerTo(problemNow(), k) ? standsFrom(answers) : Infinity;
-      const known = block <= state.block ? `from layer ${block}` : isAtEnd() ? "never" : "not yet";
-      return `${known} (k = ${k})`;
-    });
-    return `${isHeld() ? "Gates held. " : ""}The way: ${way}. Right ${stands.join(", ")}.`;
+    const right = [];
+    const others = [];
+    for (const k of ksShown()) {
+      const block = rightFrom(k);
+      if (block <= state.block) right.push(`k = ${k} from layer ${block}`);
+      else others.push(k);
+    }
+    const says = right.length ? ` Right: ${right.join(", ")}.` : "";
+    const lacks = others.length ? ` ${isAtEnd() ? "Wrong" : "Not yet right"}: k = ${others.join(", ")}.` : "";
+    return `${isHeld() ? "Gates held. " : ""}The way: ${way}.${says}${lacks}`;
   },
 
   bet: {

@@ -6,6 +6,7 @@ const PACE = 20; // milliseconds between an answer of the worker and the next qu
 const PATIENCE = 300; // steps of a race
 const WIDTH = 16; // units of a layer
 const CHANCE = 0.1;
+const ASIDE_BY = 10; // pixels that a cut layer stands out
 const runs = {}; // {scene: its race}
 
 const shared = { width: WIDTH, seed: 1 };
@@ -89,14 +90,15 @@ const readNow = (run, k) => run.read[k].at(-1)?.[1];
 
 /* ---- Towers ---- */
 
-const arrivesInWords = (share) => `${shareInWords(share)} arrives`;
+const arrivesInWords = (share) => `${share > 0.995 ? "all" : shareInWords(share)} arrives`;
 
 /* Draws the net number k of a run as tower `which`; returns where its row `layer` stands. */
 function drawTower(which, run, k, [left, top, width, height], name, look, hasPad = true) {
   const narrow = width < 330;
-  const head = narrow ? 58 : 64; // pixels above a tower
+  const head = narrow ? 42 : 50; // pixels above a tower
   const pad = narrow ? 44 : 52;
-  const foot = hasPad ? pad + 8 + DRAW : 24; // and below it
+  const foot = hasPad ? pad + 8 + DRAW : 40; // and below it
+  const beside = hasPad ? left + pad + 6 : left;
   stage.text(left, top + 18, name, `strong ${look}`);
   const wide = (width - 24) / 2;
   const words = narrow ? (width > 150 ? "read" : "") : "of new digits are read";
@@ -104,33 +106,40 @@ function drawTower(which, run, k, [left, top, width, height], name, look, hasPad
   stage.text(left + width, top + 22, words, "small", "end");
   const rows = run.depth + 1;
   const high = (height - head - foot) / rows;
-  const rowTop = (layer) => top + head + (rows - 1 - layer) * high;
+  const isLifted = Boolean(run.lifted) && k === 0; // its rows, but for the lowest, have left the stage
+  const rowTop = (layer) => top + head + (rows - 1 - layer) * high - (isLifted && layer ? height : 0);
+  const bottom = rowTop(0) + high;
   const right = left + wide + 24;
-  const portrait = run.portraits?.[k];
+  const now = run.portraits?.[k];
+  const portrait = isLifted ? run.lifted : now;
   const drawRow = (layer, mark, side, values, what) => {
     const says = (unit) => `Layer ${layer}, unit ${unit + 1}: ${what} ${valueInWords(values[unit])}.`;
-    stage.tile(`${which}:${mark}${layer}`, [side, rowTop(layer), wide, high], WIDTH, logColors(values), says);
+    stage.tile(`${which}:${mark}${layer}`, [side + (run.closed.has(layer) ? ASIDE_BY : 0), rowTop(layer), wide, high], WIDTH, logColors(values), says);
   };
   if (portrait && portrait.states.length === rows * WIDTH) {
     for (let layer = 0; layer < rows; layer++) {
-      drawRow(layer, "", left, rowOf(portrait.states, layer, WIDTH), "this digit’s signal is");
-      drawRow(layer, "g", right, rowOf(portrait.gradients, layer, WIDTH), "the mean gradient of 64 images is");
-      if (layer && portrait.gates) {
-        const color = stage.colors.gate[Math.round(portrait.gates[layer - 1] * SHADES)];
-        stage.tile(`${which}:T${layer}`, [left + wide + 8, rowTop(layer), 8, high], 1, [color], () => `Layer ${layer}: mean T = ${portrait.gates[layer - 1].toFixed(3)}.`);
+      const { states, gradients, gates } = layer ? portrait : now;
+      drawRow(layer, "", left, rowOf(states, layer, WIDTH), "this digit’s signal is");
+      drawRow(layer, "g", right, rowOf(gradients, layer, WIDTH), "the mean gradient of 64 images is");
+      if (layer && gates) {
+        const color = stage.colors.gate[Math.round(gates[layer - 1] * SHADES)];
+        stage.tile(`${which}:T${layer}`, [left + wide + 8, rowTop(layer), 8, high], 1, [color], () => `Layer ${layer}: mean T = ${gates[layer - 1].toFixed(3)}.`);
       }
     }
     if (portrait.gates) stage.box([left + wide + 7.5, rowTop(rows - 1), 9, high * run.depth], "strip");
-    if (portrait.gates) stage.text(left + wide + 12, top + head - 6, "T", "small", "middle");
-    stage.text(left, top + head - 22, arrivesInWords(portrait.up), "small");
-    stage.text(left, top + head - 6, "signal ↑", "small");
-    stage.text(left + width, rowTop(0) + high + 16, arrivesInWords(portrait.down), "small", "end");
-    const says = `${narrow ? "says" : "is read as"} ${portrait.guess}`;
-    const saysOne = narrow ? `always ${portrait.guess}` : `says ${portrait.guess} to every digit`;
-    stage.text(hasPad ? left + pad + 6 : left, rowTop(0) + high + foot / 2 + 4, portrait.isOne ? saysOne : says, "small strong");
+    if (portrait.gates) stage.text(left + wide + 12, rowTop(rows - 1) - 6, "T", "small", "middle");
+    stage.text(left, rowTop(rows - 1) - 6, arrivesInWords(portrait.up), "small");
+    stage.text(left + width, bottom + 16, arrivesInWords(portrait.down), "small", "end");
+    const says = `${narrow ? "says" : "is read as"} ${now.guess}`;
+    const saysOne = narrow ? `always ${now.guess}` : `says ${now.guess} to every digit`;
+    stage.text(beside, bottom + 36, now.isOne ? saysOne : says, "small strong");
+    const note = portrait.up < 0.01 ? "grey: nothing arrives" : "stripes: handed on";
+    if (!run.step && !narrow) stage.text(left + wide / 2, rowTop(Math.round(0.8 * run.depth)), note, "small note", "middle");
   }
-  stage.text(right, top + head - 6, "↓ gradient", "small");
-  if (hasPad) drawPad([left, rowTop(0) + high + 8, pad, pad], which ? "pad" : "pad 2");
+  stage.text(beside, bottom + 16, "signal ↑", "small");
+  stage.text(left + width, rowTop(rows - 1) - 6, "↓ gradient", "small", "end");
+  if (isLifted) stage.text(left + wide + 12, top + height / 2, "thirty layers lifted out", "strong", "middle");
+  if (hasPad) drawPad([left, bottom + 8, pad, pad], which ? "pad" : "pad 2");
   return { rowTop, high, left, wide, right };
 }
 

@@ -69,7 +69,8 @@ SCENES.sabotage = {
 
   mark(from, count, look) {
     const top = tower.rowTop(from + count - 1);
-    const place = [tower.left - 2, top, tower.right + tower.wide - tower.left + 4, tower.high * count];
+    const left = tower.left - 2 + (look === "cut" ? ASIDE_BY : 0);
+    const place = [left, top, tower.right + tower.wide - tower.left + 4, tower.high * count];
     stage.box(place, "halo");
     stage.box(place, look);
   },

@@ -22,7 +22,7 @@ const FIELDS = {
   cellRate: { values: RATES, standard: 0.005, label: "rate" },
   block: { from: 0, to: 12, step: 1, standard: 12, label: "after layer" },
   at: { from: 0, to: 5, step: 1, standard: 2, label: "start at", kind: "select" },
-  table: { pattern: /^[0-5]{6}$/, standard: "554031", label: "0 to 5 point to", hint: "six digits, 0 to 5" },
+  table: { pattern: /^[0-5]{6}$/, standard: "134401", label: "0 to 5 point to", hint: "six digits, 0 to 5" },
   gates: { words: { free: "free", held: "held" }, standard: "free" },
   ink: { pattern: /^[0-9a-f]{98}$/, standard: "" },
   bets: { pattern: /^[0-3-]{6}$/, standard: "------" },

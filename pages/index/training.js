@@ -92,6 +92,12 @@ class Race {
     }
   }
 
+  /* Takes the blocks out of net number k. */
+  lift(k) {
+    this.nets[k].blocks = [];
+    this.nets[k].gradient.fill(0);
+  }
+
   /* A digit runs through every net together with the first of the test images, OTHERS of them: a layer's row of
      `states` is the digit's state less the mean state of all these, and `up` the share of the spread that arrives at
      the top.  Then the batch of the next step: a row of `gradients` is the mean of its images' dL/dy, and `down` the

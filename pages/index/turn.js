@@ -7,6 +7,15 @@ SCENES.turn = {
   names: () => ["shut", "free"],
   draw: () => drawPair(runs.turn, SCENES.turn.names(), ["shut", "highway"]),
   point: pointAtPad,
+  action: () => isTold("turn") && "Lift out the thirty layers",
+  canAct: () => runs.turn.portraits?.[0].states.length > WIDTH,
+
+  act() {
+    stage.move();
+    runs.turn.lifted = runs.turn.portraits[0];
+    ask("turn", { lift: 0 });
+  },
+
   caption: () => captionOfPair(runs.turn, SCENES.turn.names()),
 
   bet: {

@@ -120,15 +120,15 @@ SCENES.whisper = {
       lastT = T;
     }
     const [x, y, side] = tilePlace(LAYERS + 1);
-    const number = top < LAYERS ? String(top) : this.isHidden ? "?" : shareInWords(now);
     const isWide = gridNow()[1] === 3; // two places are free
-    const lines = isWide ? [number] : number.split(/(?<=×) /); // a small one in two
+    const left = isWide || now >= 0.0095 || !now ? shareInWords(now) : `≈ 10${superscript(Math.round(Math.log10(now)))}`;
+    const number = top < LAYERS ? String(top) : this.isHidden ? "?" : left;
     const size = side / (isWide && number.length < 6 ? 2.2 : 3);
-    lines.forEach((line, i) => (stage.text(x, y + side / 2.4 + (i - (isWide ? 0 : lines.length / 2 - 0.5)) * size, line, "strong").style.fontSize = `${size}px`));
+    stage.text(x, y + side / 2.4, number, "strong").style.fontSize = `${size}px`;
     stage.text(x, y + side / 2 + Math.min(18, side / 2 - 4), top < LAYERS ? "layers" : isWide ? "size left" : "left", "small");
     for (let row = 1; row < gridNow()[1]; row++) {
       const [left, above] = tilePlace(row * gridNow()[0]);
-      stage.text(left + side / 2, above + side + 6, "▲", "mark", "middle");
+      stage.text(left + side / 2, above + side + 8, "▲", "", "middle");
     }
     if (top < LAYERS) {
       stage.box(tilePlace(top + 1), "chosen");
@@ -147,11 +147,11 @@ SCENES.whisper = {
     const place = [pad + 64, below + 12, stage.width - pad - 80, room + DRAW - 32];
     const powers = stage.height > 420 ? [0, -2, -4, -6, -8, -10] : [0, -5, -10];
     const ticks = powers.filter((power) => !power || visited.size || !isCovered("whisper")).map((power) => [power, power ? `10${superscript(power)}` : "all"]);
-    stage.text(place[0] + place[2], place[1] + 16, "size left (log)", "small", "end");
     this.chart = place;
     const { across, down } = stage.chart(place, { from: 0, to: 1, ticks: [[0, "T = 0"], [0.25, "¼"], [0.5, "½"], [0.75, "¾"], [1, "1"]] }, { from: FLOOR, to: 0, ticks });
     const isPassed = isTold("whisper") && Math.min(...visited.keys()) < LEAST && visited.has(1);
-    if (isPassed) {
+    if (!isPassed) stage.text(place[0] + place[2], place[1] + 16, "size left (log)", "small", "end");
+    else {
       visited.set(LEAST, leftAt(LEAST));
       const bottom = down(Math.log10(visited.get(LEAST)));
       stage.dot(across(LEAST), bottom, "here", 5);

@@ -1,6 +1,6 @@
 "use strict";
 /* Runs beside the page.  A question holds `run`, the name of a race, and what to do with it: {make}, new nets; {rate};
-   {cut}; {steps}, so many more; {pixels} of the digit that climbs.  The answer has the portraits.  A question {cell}
+   {cut}; {lift}; {steps}, so many more; {pixels} of the digit that climbs.  The answer has the portraits.  A question {cell}
    trains one small net of the map. */
 
 const ACCURACY_EVERY = 20; // steps: to test takes as long as ten of them
@@ -31,30 +31,31 @@ async function unpack({ n_train, n_test, d_in, top, deflated }) {
   };
 }
 
-/* A small net of the map, trained: its loss, how much of signal and gradient arrived before, and how much of the gradient
-   `still` arrives in its last step. */
+/* A small net of the map, trained: its loss, how much of the signal arrived before, and how much of the gradient `still`
+   arrives in its last step. */
 function trainedCell(about, train, test) {
   const race = new Race(about, train, test);
   const results = Array.from({ length: CELL_STEPS }, () => race.step(false).nets[0]);
-  const { spreads, gradients } = results[0];
-  const { gradients: atLast } = results.at(-1);
+  const { spreads } = results[0];
+  const { gradients } = results.at(-1);
   const loss = results.slice(-LAST).reduce((sum, result) => sum + result.loss, 0) / LAST;
-  return { loss, up: spreads.at(-1) / spreads[0], down: gradients[0] / gradients.at(-1), still: atLast[0] / atLast.at(-1) };
+  return { loss, up: spreads.at(-1) / spreads[0], still: gradients[0] / gradients.at(-1) };
 }
 
 async function work(packed) {
   const { train, test } = await unpack(packed);
   const races = {};
   self.onmessage = ({ data }) => {
-    const { cell, run, version, make, rate, cut, steps, pixels } = data;
+    const { cell, run, version, make, rate, cut, lift, steps, pixels } = data;
     if (cell) return self.postMessage({ cell: cell.key, ...trainedCell(cell.about, train, test) });
     if (make) races[run] = new Race(make, train, test);
     const race = races[run];
     if (rate) race.optimizers.forEach((optimizer) => (optimizer.rate = rate));
     if (cut) race.cut(...cut);
+    if (lift !== undefined) race.lift(lift);
     const records = Array.from({ length: steps ?? 0 }, () => race.step((race.steps + 1) % ACCURACY_EVERY === 0));
     const answer = { run, version, records };
-    if (make || cut) answer.accuracies = race.nets.map((net) => race.accuracyOf(net));
+    if (make || cut || lift !== undefined) answer.accuracies = race.nets.map((net) => race.accuracyOf(net));
     answer.portraits = race.portraits(pixels);
     self.postMessage(answer);
   };
