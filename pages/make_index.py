@@ -77,7 +77,7 @@ VERDICTS = {"reproduced": "it holds", "in part": "in part", "not reproduced": "i
 IN_SCENES = {
     "highway accuracy": "highway nets read",
     "plain accuracy": "plain nets read",
-    "accuracy lost": "gates that never see the input cost",
+    "accuracy lost": "points lost if gates never see the input",
     "fall of the loss from first to last epoch": "fall of the error (loss) in training",
     "accuracy that closing all blocks costs": "shutting all gates after training costs",
     "test accuracy − accuracy of one hidden layer": "gain over a net of one layer",
@@ -258,7 +258,7 @@ def claims_in_words() -> str:
         others = [part for i, part in enumerate(parts) if i not in first]
         folded = ""
         if others:
-            folded = f"<details><summary>{len(others)} more rows</summary><ul>{''.join(others)}</ul></details>"
+            folded = f"<details><summary>{len(others)} more tests</summary><ul>{''.join(others)}</ul></details>"
         title = f'<p class="says" tabindex="-1">{claim}</p>'
         tried = f'<p class="tried">{TRIED[id]}</p>'
         numbers = [numbers_of(test)["number"].lstrip("−") for test in row["tests"]]

@@ -430,7 +430,7 @@ def test_a_keyboard_chooses_a_cell_of_the_map_and_hears_its_loss(driver):
     wait_for(driver, "maps.orthogonal.has(35)")
     loss = shown(driver, "maps.orthogonal.get(35).loss.toFixed(2)")
     wait_for(driver, f"$('spoken').textContent.includes('{loss}')")
-    assert shown(driver, "maps.orthogonal.size") == 1  # the others wait for Play
+    assert shown(driver, "maps.orthogonal.size") <= 3  # with the two examples; the others wait for Play
 
 
 @browser_only
@@ -528,7 +528,9 @@ def test_a_reader_draws_cuts_and_drags(driver):
     assert shown(driver, "[frameNow(), runs.sabotage.closed.size]") == [[10, 3], 0]  # first the net is trained
     wait_for(driver, "runs.sabotage.cuts.length")
     assert shown(driver, "[runs.sabotage.cuts[0].from, runs.sabotage.cuts[0].count]") == [10, 3]
-    assert shown(driver, "stage.wordsAt(tower.left + ASIDE_BY + 5, tower.rowTop(12) + 2)").startswith("Layer 12, unit 1: ")
+    assert shown(driver, "stage.wordsAt(tower.left + tower.aside + 5, tower.rowTop(12) + 2)").startswith(
+        "Layer 12, unit 1: "
+    )
     wait_for(driver, "$('act').disabled")  # these layers are cut
     driver.execute_script("bet('sabotage', 2, 0)")  # it is tried on a new net
     assert shown(driver, "[frameNow(), runs.sabotage.step, runs.sabotage.cuts.length]") == [[6, 8], 0, 0]
@@ -539,8 +541,10 @@ def test_a_reader_draws_cuts_and_drags(driver):
     driver.execute_script("tellAnswer('turn'); showScene('turn')")
     wait_for(driver, "runs.turn.read[0].length && !$('act').disabled")
     driver.find_element("id", "act").click()  # lifts thirty layers out
-    wait_for(driver, "runs.turn.portraits[0].states.length === WIDTH && $('act').disabled")
+    wait_for(driver, "runs.turn.portraits[0].states.length === WIDTH")
     assert shown(driver, "runs.turn.read[0][0]") == shown(driver, "runs.turn.read[0][1]")  # it reads as many
+    driver.find_element("id", "act").click()
+    wait_for(driver, "runs.turn.portraits[0].states.length > WIDTH")
     driver.execute_script("showScene('pointers')")
     wait_for(driver, "!stage.isMoving && state.scene === 'pointers' && SCENES.pointers.ring")
     head, other = shown(driver, "[SCENES.pointers.placeOf(4), SCENES.pointers.placeOf(1)]")

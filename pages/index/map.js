@@ -10,7 +10,8 @@ const GUESSES = 2.2; // the loss above which it counts as guessing
 const LEARNS = 1.8; // the loss below which a net counts as learning after its 60 steps
 
 const maps = { orthogonal: new Map(), program: new Map() }; // {cell: what the worker found}
-const filling = { isPlaying: false, isWaiting: false, first: [] };
+const EXAMPLES = [3, 7].map((row) => BIASES.indexOf(-3) + COLUMNS * row); // one net that learns, and one that does not
+const filling = { isPlaying: false, isWaiting: false, first: [...EXAMPLES] };
 
 const columnOf = (cell) => cell % COLUMNS;
 const rowOnMap = (cell) => Math.floor(cell / COLUMNS);
@@ -100,7 +101,7 @@ SCENES.start = {
   drawLaw({ left, law, wide, cell: [across] }) {
     const ticks = [0, -5, -10].map((power) => [power, power ? `10${superscript(power)}` : "all"]);
     const { down } = stage.chart([left, 24, wide, law - 28], { from: 0, to: 1, ticks: [] }, { from: FLOOR, to: 0, ticks });
-    stage.text(4, 12, "signal that arrives before training: by the law, ● measured", "small");
+    stage.text(4, 12, "signal that arrives before training: by the law, ▲ measured", "small");
     const middle = (column) => left + (column + 0.5) * across;
     const points = Array.from({ length: 8 * COLUMNS - 7 }, (_, i) => {
       const bias = BIASES[0] + i / 8;
@@ -108,7 +109,7 @@ SCENES.start = {
       return [middle(i / 8), down(decadesLeft(T, FACTORS[state.weights], LAYERS))];
     });
     stage.line(points, "law");
-    for (const [cell, { up }] of maps[state.weights]) stage.dot(middle(columnOf(cell)), down(Math.log10(up)), "");
+    for (const [cell, { up }] of maps[state.weights]) stage.text(middle(columnOf(cell)), down(Math.log10(up)) + 5, "▲", "small", "middle");
   },
 
   /* The pointer chooses as the levers do, and trains where it is released. */

@@ -39,7 +39,7 @@ function draw() {
 /* Names the picture for who hears the page, once it is at rest. */
 let describing = 0;
 function describe() {
-  const shown = runNow()?.portraits?.map(({ up, down }, k) => `Tower ${k + 1}: signal ${arrivesInWords(up)}, gradient ${arrivesInWords(down)}.`);
+  const shown = runNow()?.portraits?.map(({ up, down }, k) => `Tower ${SCENES[state.scene].names?.()[k] ?? "highway"}: signal ${arrivesInWords(up)}, gradient ${arrivesInWords(down)}.`);
   const words = [sectionOf(state.scene).dataset.picture, ...(shown ?? []), SCENES[state.scene].caption()];
   $("cells").setAttribute("aria-label", words.join(" "));
 }
@@ -94,6 +94,7 @@ function showScene(name) {
   fillLevers();
   goOnWithBet();
   showBets();
+  fillOn();
   keepAddress();
   redraw();
 }
@@ -290,12 +291,12 @@ function listenToPointer() {
   for (const kind of ["down", "move"]) document.addEventListener(`pointer${kind}`, pointAt);
 }
 
-/* The scene whose text crosses a line two fifths down the window. */
+/* The scene whose text crosses a line three fifths down the window. */
 function watchScrolling() {
   let watcher = null;
   const watch = () => {
     watcher?.disconnect();
-    const above = Math.round(0.4 * innerHeight);
+    const above = Math.round(0.6 * innerHeight);
     watcher = new IntersectionObserver((entries) => {
       const target = entries.filter(({ isIntersecting }) => isIntersecting).at(-1)?.target;
       const entered = target && (target.id || NAMES[0]); // the head of the page has no scene of its own

@@ -6,7 +6,6 @@ const PACE = 20; // milliseconds between an answer of the worker and the next qu
 const PATIENCE = 300; // steps of a race
 const WIDTH = 16; // units of a layer
 const CHANCE = 0.1;
-const ASIDE_BY = 10; // pixels that a cut layer stands out
 const runs = {}; // {scene: its race}
 
 const shared = { width: WIDTH, seed: 1 };
@@ -96,14 +95,14 @@ const arrivesInWords = (share) => `${share > 0.995 ? "all" : shareInWords(share)
 function drawTower(which, run, k, [left, top, width, height], name, look, hasPad = true) {
   const narrow = width < 330;
   const head = narrow ? 42 : 50; // pixels above a tower
+  const aside = narrow ? 5 : 10; // that a cut layer stands out
   const pad = narrow ? 44 : 52;
   const foot = hasPad ? pad + 8 + DRAW : 40; // and below it
   const beside = hasPad ? left + pad + 6 : left;
   stage.text(left, top + 18, name, `strong ${look}`);
   const wide = (width - 24) / 2;
-  const words = narrow ? (width > 150 ? "read" : "") : "of new digits are read";
-  stage.text(left + width - 7.5 * words.length, top + 22, percent(readNow(run, k)), "number", "end");
-  stage.text(left + width, top + 22, words, "small", "end");
+  const words = stage.text(left + width, top + 22, narrow ? (width > 150 ? "read" : "") : "of new digits are read", "small", "end");
+  stage.text(left + width - words.getComputedTextLength() - 6, top + 22, percent(readNow(run, k)), "number", "end");
   const rows = run.depth + 1;
   const high = (height - head - foot) / rows;
   const isLifted = Boolean(run.lifted) && k === 0; // its rows, but for the lowest, have left the stage
@@ -112,9 +111,11 @@ function drawTower(which, run, k, [left, top, width, height], name, look, hasPad
   const right = left + wide + 24;
   const now = run.portraits?.[k];
   const portrait = isLifted ? run.lifted : now;
+  const asideOf = (layer) => (run.closed.has(layer) ? aside : 0);
+  const saysShare = (share) => (isCovered(state.scene) ? "" : `: ${arrivesInWords(share)}`); // numbers come with the bet
   const drawRow = (layer, mark, side, values, what) => {
     const says = (unit) => `Layer ${layer}, unit ${unit + 1}: ${what} ${valueInWords(values[unit])}.`;
-    stage.tile(`${which}:${mark}${layer}`, [side + (run.closed.has(layer) ? ASIDE_BY : 0), rowTop(layer), wide, high], WIDTH, logColors(values), says);
+    stage.tile(`${which}:${mark}${layer}`, [side + asideOf(layer), rowTop(layer), wide, high], WIDTH, logColors(values), says);
   };
   if (portrait && portrait.states.length === rows * WIDTH) {
     for (let layer = 0; layer < rows; layer++) {
@@ -123,24 +124,21 @@ function drawTower(which, run, k, [left, top, width, height], name, look, hasPad
       drawRow(layer, "g", right, rowOf(gradients, layer, WIDTH), "the mean gradient of 64 images is");
       if (layer && gates) {
         const color = stage.colors.gate[Math.round(gates[layer - 1] * SHADES)];
-        stage.tile(`${which}:T${layer}`, [left + wide + 8, rowTop(layer), 8, high], 1, [color], () => `Layer ${layer}: mean T = ${gates[layer - 1].toFixed(3)}.`);
+        stage.tile(`${which}:T${layer}`, [left + wide + 8 + asideOf(layer), rowTop(layer), 8, high], 1, [color], () => `Layer ${layer}: mean T = ${gates[layer - 1].toFixed(3)}.`);
       }
     }
     if (portrait.gates) stage.box([left + wide + 7.5, rowTop(rows - 1), 9, high * run.depth], "strip");
-    if (portrait.gates) stage.text(left + wide + 12, rowTop(rows - 1) - 6, "T", "small", "middle");
-    stage.text(left, rowTop(rows - 1) - 6, arrivesInWords(portrait.up), "small");
-    stage.text(left + width, bottom + 16, arrivesInWords(portrait.down), "small", "end");
+    stage.text(left, rowTop(rows - 1) - 6, `↑ signal${saysShare(portrait.up)}`, "small");
+    stage.text(left + width, bottom + 16, `↓ gradient${saysShare(portrait.down)}`, "small", "end");
     const says = `${narrow ? "says" : "is read as"} ${now.guess}`;
     const saysOne = narrow ? `always ${now.guess}` : `says ${now.guess} to every digit`;
     stage.text(beside, bottom + 36, now.isOne ? saysOne : says, "small strong");
     const note = portrait.up < 0.01 ? "grey: nothing arrives" : "stripes: handed on";
     if (!run.step && !narrow) stage.text(left + wide / 2, rowTop(Math.round(0.8 * run.depth)), note, "small note", "middle");
   }
-  stage.text(beside, bottom + 16, "signal ↑", "small");
-  stage.text(left + width, rowTop(rows - 1) - 6, "↓ gradient", "small", "end");
-  if (isLifted) stage.text(left + wide + 12, top + height / 2, "thirty layers lifted out", "strong", "middle");
+  if (isLifted) stage.text(left + wide + 12, top + height / 2, narrow ? "lifted out" : "thirty layers lifted out", "strong", "middle");
   if (hasPad) drawPad([left, bottom + 8, pad, pad], which ? "pad" : "pad 2");
-  return { rowTop, high, left, wide, right };
+  return { rowTop, high, left, wide, right, aside };
 }
 
 /* How many digits are read right, step by step. */
@@ -193,13 +191,14 @@ function playRace(values) {
   play();
 }
 
-/* What a link such as #race&depth=5 or #sabotage&cutCount=20 asks for; bets and all else stay. */
+/* What a link in an answer asks for, such as #race&depth=5, #sabotage&cutCount=20, or #turn; bets and all else stay. */
 function tryOut(event) {
   event.preventDefault();
   const { scene, ...values } = stateOfAddress(event.currentTarget.hash);
   if (state.scene === scene) $("picture").scrollIntoView({ block: "nearest" });
   else leadTo(scene);
   if (scene === "race") return playRace(values);
+  if (scene !== "sabotage") return SCENES[scene].act();
   remake(scene);
   cutByHand(values.cutFrom, values.cutCount);
 }

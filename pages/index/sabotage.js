@@ -57,7 +57,7 @@ SCENES.sabotage = {
     const isWide = width > 560;
     const wide = isWide ? width * 0.46 : width * 0.5;
     tower = drawTower(1, run, 0, [0, 0, wide, height - 8], "highway", "highway");
-    if (!dragged) this.mark(...frameNow(), "planned");
+    if (!dragged && !areCut(...frameNow())) this.mark(...frameNow(), "planned");
     const [lowest, rows] = frameNow();
     stage.hold(tower.left, tower.rowTop(lowest + rows - 1) - GRIP, tower.right + tower.wide - tower.left, tower.high * rows + 2 * GRIP);
     for (const { from, count } of run.cuts) this.mark(from, count, "cut");
@@ -69,7 +69,7 @@ SCENES.sabotage = {
 
   mark(from, count, look) {
     const top = tower.rowTop(from + count - 1);
-    const left = tower.left - 2 + (look === "cut" ? ASIDE_BY : 0);
+    const left = tower.left - 2 + (look === "cut" ? tower.aside : 0);
     const place = [left, top, tower.right + tower.wide - tower.left + 4, tower.high * count];
     stage.box(place, "halo");
     stage.box(place, look);
@@ -98,8 +98,8 @@ SCENES.sabotage = {
   },
 
   bet: {
-    question: "Suppose eight neighbouring layers are cut at step 100. How much does the net read 200 steps later?",
-    choices: ["it guesses", "half as much", "nearly as much"],
+    question: "Suppose eight neighbouring layers are cut at step 100. How many digits does the net read 200 steps later?",
+    choices: ["it guesses", "half as many", "nearly as many"],
     right: 2,
     isSettled: () => runs.sabotage?.step >= TRAINED + HEALING,
     prove() {

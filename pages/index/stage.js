@@ -16,6 +16,7 @@ class Stage {
     this.places = new Map(); // where they are now
     this.before = new Map(); // where they were when the scene changed
     this.began = -Infinity;
+    this.time = MOVE;
   }
 
   /* To be called before a scene draws. */
@@ -30,14 +31,15 @@ class Stage {
     this.held.replaceChildren();
   }
 
-  /* From now on tiles move to their places. */
-  move() {
+  /* From now on tiles move to their places, in so many milliseconds. */
+  move(time = MOVE) {
+    this.time = time;
     this.before = this.places;
     this.began = calm.matches ? -Infinity : performance.now();
   }
 
   get isMoving() {
-    return performance.now() - this.began < MOVE;
+    return performance.now() - this.began < this.time;
   }
 
   tile(name, place, columns, colors, says) {
@@ -63,7 +65,7 @@ class Stage {
     canvas.width = Math.round(this.width * scale);
     canvas.height = Math.round(this.height * scale);
     const pen = canvas.getContext("2d");
-    const gone = Math.min(1, (performance.now() - this.began) / MOVE);
+    const gone = Math.min(1, (performance.now() - this.began) / this.time);
     const eased = 1 - (1 - gone) ** 3;
     this.places = new Map();
     for (const [name, { place, columns, colors }] of this.tiles) {

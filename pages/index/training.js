@@ -39,6 +39,7 @@ class Race {
     this.nextBatch = batchesOf(train.labels.length, seed);
     this.batch = null;
     this.steps = 0;
+    this.lifted = [];
     this.saysOne = new Map(); // {net: whether it gave all test images the same answer, when last tested}
   }
 
@@ -92,10 +93,11 @@ class Race {
     }
   }
 
-  /* Takes the blocks out of net number k. */
+  /* Takes the blocks out of net number k, or puts them back. */
   lift(k) {
-    this.nets[k].blocks = [];
-    this.nets[k].gradient.fill(0);
+    const net = this.nets[k];
+    [net.blocks, this.lifted] = [this.lifted, net.blocks];
+    net.gradient.fill(0);
   }
 
   /* A digit runs through every net together with the first of the test images, OTHERS of them: a layer's row of

@@ -1,22 +1,24 @@
 "use strict";
 /* Turn: a tower whose gates are all held shut, beside one whose gates are free. */
 
+const LIFTING = 1500; // milliseconds
+
 SCENES.turn = {
   levers: [],
   hasDigit: true,
   names: () => ["shut", "free"],
   draw: () => drawPair(runs.turn, SCENES.turn.names(), ["shut", "highway"]),
   point: pointAtPad,
-  action: () => isTold("turn") && "Lift out the thirty layers",
-  canAct: () => runs.turn.portraits?.[0].states.length > WIDTH,
+  action: () => isTold("turn") && (runs.turn.lifted ? "Put them back" : "Lift layers out"),
+  canAct: () => runs.turn.portraits?.[0].states.length > WIDTH !== Boolean(runs.turn.lifted), // once the worker has done it
 
   act() {
-    stage.move();
-    runs.turn.lifted = runs.turn.portraits[0];
+    stage.move(LIFTING);
+    runs.turn.lifted = runs.turn.lifted ? null : runs.turn.portraits[0];
     ask("turn", { lift: 0 });
   },
 
-  caption: () => captionOfPair(runs.turn, SCENES.turn.names()),
+  caption: () => (runs.turn.lifted ? "Thirty layers lifted out. " : "") + captionOfPair(runs.turn, SCENES.turn.names()),
 
   bet: {
     question: "How many digits will the tower with shut gates read?",

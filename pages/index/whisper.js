@@ -125,7 +125,7 @@ SCENES.whisper = {
     const number = top < LAYERS ? String(top) : this.isHidden ? "?" : left;
     const size = side / (isWide && number.length < 6 ? 2.2 : 3);
     stage.text(x, y + side / 2.4, number, "strong").style.fontSize = `${size}px`;
-    stage.text(x, y + side / 2 + Math.min(18, side / 2 - 4), top < LAYERS ? "layers" : isWide ? "size left" : "left", "small");
+    stage.text(x, y + side / 2 + Math.min(18, side / 2 - 4), top < LAYERS ? "layers" : "arrives", "small");
     for (let row = 1; row < gridNow()[1]; row++) {
       const [left, above] = tilePlace(row * gridNow()[0]);
       stage.text(left + side / 2, above + side + 8, "▲", "", "middle");
@@ -150,7 +150,7 @@ SCENES.whisper = {
     this.chart = place;
     const { across, down } = stage.chart(place, { from: 0, to: 1, ticks: [[0, "T = 0"], [0.25, "¼"], [0.5, "½"], [0.75, "¾"], [1, "1"]] }, { from: FLOOR, to: 0, ticks });
     const isPassed = isTold("whisper") && Math.min(...visited.keys()) < LEAST && visited.has(1);
-    if (!isPassed) stage.text(place[0] + place[2], place[1] + 16, "size left (log)", "small", "end");
+    if (!isPassed) stage.text(place[0] + place[2], place[1] + 16, "size that arrives (log)", "small", "end");
     else {
       visited.set(LEAST, leftAt(LEAST));
       const bottom = down(Math.log10(visited.get(LEAST)));
@@ -180,7 +180,7 @@ SCENES.whisper = {
   },
 
   caption() {
-    const arrives = this.left === undefined ? "" : ` Size left: ${shareInWords(this.left)}.`;
+    const arrives = this.left === undefined ? "" : ` ${shareInWords(this.left)} of the digit’s size arrives.`;
     return `Each layer replaces ${percent(state.T)}.${arrives}`;
   },
 
