@@ -60,8 +60,9 @@ CLAIMS = {
 TRIED = {
     "primary-thirty-layers": "Ten nets of each kind, from small weights as in Race, read new digits.",
     "primary-past-1000": "Ten nets of 1500 layers learn to read digits. One point: one image in 100.",
-    "primary-gates-see-x": "Nets for digits, and for photos of 100 kinds. After training we <b>fix</b> each gate at its"
-    " mean. And we train others whose gates <b>never see</b> the input. One point: one image in 100.",
+    "primary-gates-see-x": "A gate sets T from what its layer gets. Nets for digits, and for photos of 100 kinds. After"
+    " training we <b>fix</b> each gate at its mean. And we train others whose gates <b>never see</b> the input. One"
+    " point: one image in 100.",
 }
 # Why our verdict is what it is; {0} is the number of the first part
 WHY = {

@@ -10,8 +10,7 @@ const GUESSES = 2.2; // the loss above which it counts as guessing
 const LEARNS = 1.8; // the loss below which a net counts as learning after its 60 steps
 
 const maps = { orthogonal: new Map(), program: new Map() }; // {cell: what the worker found}
-const EXAMPLES = [3, 7].map((row) => BIASES.indexOf(-3) + COLUMNS * row); // one net that learns, and one that does not
-const filling = { isPlaying: false, isWaiting: false, first: [...EXAMPLES] };
+const filling = { isPlaying: false, isWaiting: false, first: [3, 7].map((row) => 3 + COLUMNS * row) }; // a net that learns, one that does not
 
 const columnOf = (cell) => cell % COLUMNS;
 const rowOnMap = (cell) => Math.floor(cell / COLUMNS);
@@ -93,7 +92,7 @@ SCENES.start = {
     stage.text(left + wide - across / 2, bottom + 16, "plain", "small strong plain", "middle");
     stage.text(stage.width / 2, bottom + 36, "a layer keeps more ← T at the start → replaces more", "small", "middle");
     stage.text(4, top - 6, "rate ↑ larger steps", "small");
-    stage.text(left + wide, top - 6, `loss: × guesses (2.3) ● under ${LEARNS}`, "small", "end");
+    stage.text(left + wide, top - 6, `${isWide ? "grey: not trained, " : ""}× guesses, ● loss under ${LEARNS}`, "small", "end");
     if (isTold("start")) this.drawLaw(this.layout());
     else stage.box([left + wide - across, top, across, RATES.length * high], "calls"); // the bet is on it
   },

@@ -53,7 +53,7 @@ function pointAtPad(kind, x, y, canDrag) {
     set({ ink: state.ink }); // now it is centred
   }
   if (kind === "down" || !place) before = null;
-  if (!drawing || !place) return;
+  if (!drawing || !place || kind === "down") return; // a press alone wipes nothing
   const [left, top, side] = place;
   const at = [((x - left) * SIDE) / side, ((y - top) * SIDE) / side];
   const line = Array.from({ length: 2 * SIDE }, (_, n) => at.map((end, k) => end + (((before ?? at)[k] - end) * n) / (2 * SIDE)));

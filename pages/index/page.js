@@ -39,13 +39,14 @@ function draw() {
 /* Names the picture for who hears the page, once it is at rest. */
 let describing = 0;
 function describe() {
-  const shown = runNow()?.portraits?.map(({ up, down }, k) => `Tower ${SCENES[state.scene].names?.()[k] ?? "highway"}: signal ${arrivesInWords(up)}, gradient ${arrivesInWords(down)}.`);
+  const portraits = isCovered(state.scene) ? [] : runNow()?.portraits;
+  const shown = portraits?.map(({ up, down }, k) => `Tower ${SCENES[state.scene].names?.()[k] ?? "highway"}: ${shareInWords(up)} of the signal arrives, ${shareInWords(down)} of the gradient.`);
   const words = [sectionOf(state.scene).dataset.picture, ...(shown ?? []), SCENES[state.scene].caption()];
   $("cells").setAttribute("aria-label", words.join(" "));
 }
 
 /* What the pointed cell holds, or the state of the scene. */
-const showCaption = () => write($("caption"), (isPlaying() ? null : pointed && stage.wordsAt(...pointed)) ?? SCENES[state.scene].caption());
+const showCaption = () => write($("caption"), (isPlaying() || dragged ? null : pointed && stage.wordsAt(...pointed)) ?? SCENES[state.scene].caption());
 
 /* Changes settings, and what follows from them. */
 function set(changes) {
@@ -172,8 +173,8 @@ function makeLever(name) {
 /* What a lever shows: who draws has chosen no digit. */
 const seenOf = (name) => (name === "digit" && state.ink ? "" : state[name]);
 
-/* Levers are folded on a small screen alone, and there not where the text asks for them. */
-const foldLevers = () => ($("fold").open = !isSmall.matches || ["whisper", "start"].includes(state.scene));
+/* Levers are folded on a small screen, but not where the text asks for them; on a large one until the bet of Race, which has many. */
+const foldLevers = () => ($("fold").open = isSmall.matches ? ["whisper", "start"].includes(state.scene) : state.scene !== "race" || !isCovered("race"));
 
 /* Shows the state in the levers of the scene. */
 function showLevers() {

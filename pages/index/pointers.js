@@ -73,7 +73,6 @@ SCENES.pointers = {
     }
     if (!isAtEnd()) stage.box([wide + 26, 48 + (BLOCKS_OF_FOLLOWER - state.block) * high, width - wide - 28, high], "chosen");
     const title = each > 40 ? "read after each layer" : "after each layer, k =";
-    if (each <= 40) stage.text(wide + 24, height - 26, "read", "small", "end");
     stage.text(wide + 28, 14, each > 70 ? `answers 0 to 5, ${title}` : title, "small");
   },
 
@@ -182,9 +181,11 @@ SCENES.pointers = {
       if (block <= state.block) right.push(`k = ${k} from layer ${block}`);
       else others.push(k);
     }
+    const isInOrder = KS.every((k) => k === 1 || rightFrom(k) > rightFrom(k - 1));
+    const order = others.length || isInOrder || isCovered("pointers") ? "" : " Here the order breaks; on average it holds.";
     const says = right.length ? ` Right: ${right.join(", ")}.` : "";
     const lacks = others.length ? ` ${isAtEnd() ? "Wrong" : "Not yet right"}: k = ${others.join(", ")}.` : "";
-    return `${isHeld() ? "Gates held. " : ""}The way: ${way}.${says}${lacks}`;
+    return `${isHeld() ? "Gates held. " : ""}The way: ${way}.${says}${lacks}${order}`;
   },
 
   bet: {

@@ -89,8 +89,6 @@ const readNow = (run, k) => run.read[k].at(-1)?.[1];
 
 /* ---- Towers ---- */
 
-const arrivesInWords = (share) => `${share > 0.995 ? "all" : shareInWords(share)} arrives`;
-
 /* Draws the net number k of a run as tower `which`; returns where its row `layer` stands. */
 function drawTower(which, run, k, [left, top, width, height], name, look, hasPad = true) {
   const narrow = width < 330;
@@ -112,7 +110,7 @@ function drawTower(which, run, k, [left, top, width, height], name, look, hasPad
   const now = run.portraits?.[k];
   const portrait = isLifted ? run.lifted : now;
   const asideOf = (layer) => (run.closed.has(layer) ? aside : 0);
-  const saysShare = (share) => (isCovered(state.scene) ? "" : `: ${arrivesInWords(share)}`); // numbers come with the bet
+  const saysShare = (share) => (isCovered(state.scene) ? "" : `${narrow ? roughly(share) : shareInWords(share)} arrives`); // numbers come with the bet
   const drawRow = (layer, mark, side, values, what) => {
     const says = (unit) => `Layer ${layer}, unit ${unit + 1}: ${what} ${valueInWords(values[unit])}.`;
     stage.tile(`${which}:${mark}${layer}`, [side + asideOf(layer), rowTop(layer), wide, high], WIDTH, logColors(values), says);
@@ -128,14 +126,14 @@ function drawTower(which, run, k, [left, top, width, height], name, look, hasPad
       }
     }
     if (portrait.gates) stage.box([left + wide + 7.5, rowTop(rows - 1), 9, high * run.depth], "strip");
-    stage.text(left, rowTop(rows - 1) - 6, `↑ signal${saysShare(portrait.up)}`, "small");
-    stage.text(left + width, bottom + 16, `↓ gradient${saysShare(portrait.down)}`, "small", "end");
+    stage.text(beside, bottom + 16, saysShare(portrait.up), "small");
+    stage.text(left + width, bottom + 16, saysShare(portrait.down), "small", "end");
     const says = `${narrow ? "says" : "is read as"} ${now.guess}`;
     const saysOne = narrow ? `always ${now.guess}` : `says ${now.guess} to every digit`;
     stage.text(beside, bottom + 36, now.isOne ? saysOne : says, "small strong");
-    const note = portrait.up < 0.01 ? "grey: nothing arrives" : "stripes: handed on";
-    if (!run.step && !narrow) stage.text(left + wide / 2, rowTop(Math.round(0.8 * run.depth)), note, "small note", "middle");
   }
+  stage.text(left, top + head - 6, "↑ signal", "small");
+  stage.text(left + width, top + head - 6, "↓ gradient", "small", "end");
   if (isLifted) stage.text(left + wide + 12, top + height / 2, narrow ? "lifted out" : "thirty layers lifted out", "strong", "middle");
   if (hasPad) drawPad([left, bottom + 8, pad, pad], which ? "pad" : "pad 2");
   return { rowTop, high, left, wide, right, aside };
@@ -144,10 +142,12 @@ function drawTower(which, run, k, [left, top, width, height], name, look, hasPad
 /* How many digits are read right, step by step. */
 function drawRead(run, names, looks, place) {
   const ticks = place[3] > 100 ? [0.25, 0.5, 0.75, 1] : [0.5, 1];
-  const x = { from: 0, to: run.until, ticks: [[0, "0"]] };
+  const until = Math.max(run.until, run === runs.sabotage ? TRAINED + HEALING : 0);
+  const x = { from: 0, to: until, ticks: [[0, "0"]] };
   const y = { from: 0, to: 1, ticks: [[CHANCE, "guess"], ...ticks.map((share) => [share, percent(share)])] };
-  const { across, down } = stage.chart(place, x, y, `${run.until} steps`);
-  stage.line([[across(0), down(CHANCE)], [across(run.until), down(CHANCE)]], "level");
+  const { across, down } = stage.chart(place, x, y, `${until} steps`);
+  if (place[2] > 300) stage.text(across(until), down(0.3), "new digits read", "small faint", "end");
+  stage.line([[across(0), down(CHANCE)], [across(until), down(CHANCE)]], "level");
   const lineOf = (points) => points.filter(([step]) => step <= run.until).map(([step, share]) => [across(step), down(share)]);
   run.ghost?.forEach((points) => stage.line(lineOf(points), "ghost"));
   for (const { step } of run.cuts) stage.line([[across(step), down(0)], [across(step), down(1)]], "cut-at");
@@ -158,9 +158,9 @@ function drawRead(run, names, looks, place) {
     const [step, share] = points.at(-1);
     stage.dot(across(step), down(share), `end ${looks[k]}`, 4);
   });
-  const named = names.length > 1 && place[2] > 300 ? names : [];
-  named.forEach((name, k) => stage.text(across(0) + 20 + 110 * k, down(0) + 16, `— ${name}`, `small ${looks[k]}`));
-  if (run.ghost && place[2] > 160) stage.text(across(0) + 20 + 110 * named.length, down(0) + 16, "— before", "small faint");
+  const named = names.length > 1 && place[2] > 220 ? names : [];
+  named.forEach((name, k) => stage.text(across(0) + 12 + 68 * k, down(0) + 16, `— ${name}`, `small ${looks[k]}`));
+  if (run.ghost && place[2] > 160) stage.text(across(0) + 12 + 68 * named.length, down(0) + 16, "— before", "small faint");
 }
 
 /* Two towers, and below them what each reads; on a small stage one pad beside that, so that the towers stay high. */

@@ -91,6 +91,7 @@ SCENES.sabotage = {
     const run = runNow();
     const last = run.cuts.at(-1);
     const now = percent(readNow(run, 0));
+    if (dragged) return `Layers ${Math.min(dragged.from, dragged.to)} to ${Math.max(dragged.from, dragged.to)}: let go to cut them.`;
     if (run.cutsAt) return `${readInWords(run, now)} At step ${TRAINED} the framed layers are cut.`;
     if (!last) return readInWords(run, now);
     const read = `${percent(last.before)} before step ${last.step}, ${percent(last.after)} just after, ${now} by step ${run.step}`;

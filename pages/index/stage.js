@@ -4,7 +4,6 @@
    SVG. */
 
 const SVG = "http://www.w3.org/2000/svg";
-const MOVE = 600; // milliseconds that tiles take to their next places
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
 class Stage {
@@ -16,7 +15,7 @@ class Stage {
     this.places = new Map(); // where they are now
     this.before = new Map(); // where they were when the scene changed
     this.began = -Infinity;
-    this.time = MOVE;
+    this.time = 0;
   }
 
   /* To be called before a scene draws. */
@@ -32,7 +31,7 @@ class Stage {
   }
 
   /* From now on tiles move to their places, in so many milliseconds. */
-  move(time = MOVE) {
+  move(time = 600) {
     this.time = time;
     this.before = this.places;
     this.began = calm.matches ? -Infinity : performance.now();
@@ -162,13 +161,17 @@ const inkColors = (values) => Array.from(values, (value) => stage.colors.ink[Mat
 /* "21 %"; a dash for what is not known yet. */
 const percent = (share) => (share === undefined ? "–" : `${Math.round(100 * share)} %`);
 
-/* "21 %", or "8 × 10⁻⁸" of a small share. */
+/* "21 %", or "8 × 10⁻⁸" of a small share; more than all, where it grew, is all. */
 function shareInWords(share) {
+  if (share > 0.995) return "all";
   if (share >= 0.0095) return percent(share);
   if (share === 0) return "0";
   const [digit, power] = share.toExponential(0).split("e");
   return `${digit} × 10${superscript(power)}`;
 }
+
+/* "≈ 10⁻⁸" of a small share, where there is little room. */
+const roughly = (share) => (share > 0 && share < 0.0095 ? `≈ 10${superscript(Math.round(Math.log10(share)))}` : shareInWords(share));
 
 /* "−0.31", or "−8 × 10⁻⁸" of a small value. */
 function valueInWords(value) {

@@ -1,8 +1,6 @@
 "use strict";
 /* Turn: a tower whose gates are all held shut, beside one whose gates are free. */
 
-const LIFTING = 1500; // milliseconds
-
 SCENES.turn = {
   levers: [],
   hasDigit: true,
@@ -13,7 +11,7 @@ SCENES.turn = {
   canAct: () => runs.turn.portraits?.[0].states.length > WIDTH !== Boolean(runs.turn.lifted), // once the worker has done it
 
   act() {
-    stage.move(LIFTING);
+    stage.move(1500); // slowly, to be seen
     runs.turn.lifted = runs.turn.lifted ? null : runs.turn.portraits[0];
     ask("turn", { lift: 0 });
   },

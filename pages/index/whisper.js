@@ -121,8 +121,7 @@ SCENES.whisper = {
     }
     const [x, y, side] = tilePlace(LAYERS + 1);
     const isWide = gridNow()[1] === 3; // two places are free
-    const left = isWide || now >= 0.0095 || !now ? shareInWords(now) : `≈ 10${superscript(Math.round(Math.log10(now)))}`;
-    const number = top < LAYERS ? String(top) : this.isHidden ? "?" : left;
+    const number = top < LAYERS ? String(top) : this.isHidden ? "?" : isWide ? shareInWords(now) : roughly(now);
     const size = side / (isWide && number.length < 6 ? 2.2 : 3);
     stage.text(x, y + side / 2.4, number, "strong").style.fontSize = `${size}px`;
     stage.text(x, y + side / 2 + Math.min(18, side / 2 - 4), top < LAYERS ? "layers" : "arrives", "small");
@@ -150,7 +149,7 @@ SCENES.whisper = {
     this.chart = place;
     const { across, down } = stage.chart(place, { from: 0, to: 1, ticks: [[0, "T = 0"], [0.25, "¼"], [0.5, "½"], [0.75, "¾"], [1, "1"]] }, { from: FLOOR, to: 0, ticks });
     const isPassed = isTold("whisper") && Math.min(...visited.keys()) < LEAST && visited.has(1);
-    if (!isPassed) stage.text(place[0] + place[2], place[1] + 16, "size that arrives (log)", "small", "end");
+    if (!isPassed) stage.text(place[0] + place[2], place[1] + 16, stage.width > 560 ? "size that arrives (log)" : "size (log)", "small", "end");
     else {
       visited.set(LEAST, leftAt(LEAST));
       const bottom = down(Math.log10(visited.get(LEAST)));
