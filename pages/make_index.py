@@ -78,13 +78,13 @@ VERDICTS = {"reproduced": "it holds", "in part": "in part", "not reproduced": "i
 IN_SCENES = {
     "highway accuracy": "highway nets read",
     "plain accuracy": "plain nets read",
-    "accuracy lost": "points lost if gates never see the input",
+    "accuracy lost": "lost when gates cannot see the input",
     "fall of the loss from first to last epoch": "fall of the error (loss) in training",
     "accuracy that closing all blocks costs": "shutting all gates after training costs",
     "test accuracy − accuracy of one hidden layer": "gain over a net of one layer",
     "test accuracy": "new digits read",
     "rise of the error": "fixing the gates costs",
-    "log10 of loss static ÷ highway": "gates that never see the input: the loss grows to",
+    "log10 of loss static ÷ highway": "gates that cannot see the input: the loss grows to",
     ", MNIST": " (digits)",
     ", CIFAR-100": " (photos)",
 }

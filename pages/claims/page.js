@@ -1,13 +1,11 @@
 "use strict";
-/* The search and the filters of the table.  The claim that the address names is open, and the address names the one that
-   was opened last. */
+/* The search and the filters of the table; the address names the claim that was opened last. */
 
 const $ = (id) => document.getElementById(id);
 /* A text with the letters that a keyboard has. */
 const asTyped = (text) => text.toLowerCase().replaceAll("−", "-").replaceAll("’", "'").replaceAll("\u00a0", " ");
 const ROWS = [...document.querySelectorAll("#claims > tbody")].map((body) => ({
   body,
-  sources: body.dataset.sources.split(";"),
   text: asTyped(body.textContent),
 }));
 
@@ -15,8 +13,8 @@ const ROWS = [...document.querySelectorAll("#claims > tbody")].map((body) => ({
 function filter() {
   const words = asTyped($("q").value).split(/\s+/).filter(Boolean);
   let shown = 0;
-  for (const { body, sources, text } of ROWS) {
-    const isOfSource = !$("source").value || sources.includes($("source").value);
+  for (const { body, text } of ROWS) {
+    const isOfSource = !$("source").value || body.dataset.sources.split(";").includes($("source").value);
     const isOfVerdict = !$("verdict").value || body.dataset.verdict === $("verdict").value;
     const matches = isOfSource && isOfVerdict && words.every((word) => text.includes(word));
     body.hidden = !matches;

@@ -37,8 +37,7 @@ SCENES.judge = {
   },
 
   caption() {
-    if (claimNow() < 0) return "The address of this page holds your result.";
-    return `${score() ? `You predicted ${score()} scenes (✓)` : "No bets yet"}. ${agreement()}`;
+    return [score() && `You predicted ${score()} scenes (✓).`, agreement()].filter(Boolean).join(" ") || "No bets yet.";
   },
 };
 

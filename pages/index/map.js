@@ -5,7 +5,6 @@
 const COLUMNS = BIASES.length;
 const CELLS = COLUMNS * RATES.length; // a cell has a number: its column + COLUMNS * its row
 const PLAIN_CELLS = RATES.map((_, row) => COLUMNS - 1 + COLUMNS * row);
-const LOSS_OF_GUESSING = Math.log(10);
 const GUESSES = 2.2; // the loss above which it counts as guessing
 const LEARNS = 1.8; // the loss below which a net counts as learning after its 60 steps
 
@@ -75,7 +74,7 @@ SCENES.start = {
     for (let cell = 0; cell < CELLS; cell++) {
       const look = columnOf(cell) < COLUMNS - 1 ? "highway" : "plain";
       const found = cells.get(cell);
-      const learned = found ? Math.sqrt(Math.max(0, 1 - found.loss / LOSS_OF_GUESSING)) || 0 : 0;
+      const learned = found?.loss <= GUESSES ? Math.sqrt(Math.max(0, 1 - found.loss / Math.log(10))) || 0 : 0;
       const place = [left + columnOf(cell) * across + 1, top + (RATES.length - 1 - rowOnMap(cell)) * high + 1, across - 2, high - 2];
       stage.tile(`map ${cell}`, place, 1, [found ? ramps[look][Math.round(learned * SHADES)] : stage.colors.plus[0]]);
       if (found) stage.box(place, "cell");
@@ -91,16 +90,16 @@ SCENES.start = {
     }
     stage.text(left + wide - across / 2, bottom + 16, "plain", "small strong plain", "middle");
     stage.text(stage.width / 2, bottom + 36, "a layer keeps more ← T at the start → replaces more", "small", "middle");
-    stage.text(4, top - 6, "rate ↑ larger steps", "small");
-    stage.text(left + wide, top - 6, `${isWide ? "grey: not trained, " : ""}× guesses, ● loss under ${LEARNS}`, "small", "end");
+    stage.text(4, top - 6, isWide ? "rate ↑ larger steps" : "rate ↑", "small");
+    stage.text(left + wide, top - 6, `× guesses, no mark: between, ● loss under ${LEARNS}`, "small", "end");
     if (isTold("start")) this.drawLaw(this.layout());
     else stage.box([left + wide - across, top, across, RATES.length * high], "calls"); // the bet is on it
   },
 
-  drawLaw({ left, law, wide, cell: [across] }) {
+  drawLaw({ left, law, isWide, wide, cell: [across] }) {
     const ticks = [0, -5, -10].map((power) => [power, power ? `10${superscript(power)}` : "all"]);
     const { down } = stage.chart([left, 24, wide, law - 28], { from: 0, to: 1, ticks: [] }, { from: FLOOR, to: 0, ticks });
-    stage.text(4, 12, "signal that arrives before training: by the law, ▲ measured", "small");
+    stage.text(4, 12, isWide ? "signal that arrives before training. Line: the law of Whisper, ▲ measured" : "signal before training. Line: the law, ▲ measured", "small");
     const middle = (column) => left + (column + 0.5) * across;
     const points = Array.from({ length: 8 * COLUMNS - 7 }, (_, i) => {
       const bias = BIASES[0] + i / 8;
@@ -123,11 +122,11 @@ SCENES.start = {
 
   caption() {
     const { loss, still } = maps[state.weights].get(chosenCell()) ?? {};
-    const net = state.cellBias === Infinity ? "Plain" : `From T = ${FIELDS.cellBias.say(state.cellBias)}`;
+    const net = state.cellBias === Infinity ? "plain" : `from T = ${FIELDS.cellBias.say(state.cellBias)}`;
     const says = loss === undefined ? "not trained yet" : `loss ${loss.toFixed(2)}; ${shareInWords(still)} of the gradient still arrives`;
     const trained = [...maps[state.weights].values()];
     const learn = trained.length ? ` ${trained.filter(isLearning).length} of ${trained.length} reach ●.` : "";
-    return `${net}, rate ${state.cellRate}: ${says}.${learn}`;
+    return `Framed: ${net}, rate ${state.cellRate}: ${says}.${learn}`;
   },
 
   bet: {

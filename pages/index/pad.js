@@ -33,10 +33,10 @@ function centred(ink) {
 /* The ink as the nets see it; while a line is drawn it stays below the finger. */
 const inkSeen = () => (state.ink && !drawing ? centred(inkNow()) : inkNow());
 
-function drawPad(place, name = "pad", isCalling = false) {
+function drawPad(place, name = "pad") {
   padPlaces.push(place);
   stage.tile(name, place, SIDE, inkColors(inkNow()));
-  stage.box(place, isCalling ? "pad calls" : "pad");
+  stage.box(place, "pad");
   const [left, top, side] = place;
   if (side > FINGER) stage.hold(...place);
   if (!state.ink && (side > FINGER || !isSmall.matches)) stage.text(left + side / 2, top + side + DRAW - 2, side > 80 ? "draw your own" : "draw", "small pen", "middle");

@@ -167,7 +167,7 @@ SCENES.pointers = {
       const tail = tails.find((i) => way.includes(i)) ?? tails[0] ?? number; // the head that lies here, or the arrow that starts
       grasped = { number: tail, head: [x, y] };
     } else if (grasped) grasped.head = [x, y];
-    if (kind === "up" && grasped && number !== undefined) set({ table: replaced(state.table, grasped.number, number) });
+    if (kind === "move" && grasped && number !== undefined) set({ table: replaced(state.table, grasped.number, number) });
     if (kind === "up" || kind === "cancel") grasped = null;
     redraw();
   },

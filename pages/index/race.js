@@ -43,6 +43,7 @@ function ask(name, question) {
 function receiveRace({ run: name, version, records, accuracies, portraits }) {
   const run = runs[name];
   if (version !== run.version) return;
+  if (!run.portraits) setOut(); // first the signal climbs, then the gradient comes down
   Object.assign(run, { portraits, isWaiting: false, depth: run.about.depth });
   for (const { step, nets } of records) {
     run.step = step;
@@ -110,16 +111,18 @@ function drawTower(which, run, k, [left, top, width, height], name, look, hasPad
   const now = run.portraits?.[k];
   const portrait = isLifted ? run.lifted : now;
   const asideOf = (layer) => (run.closed.has(layer) ? aside : 0);
-  const saysShare = (share) => (isCovered(state.scene) ? "" : `${narrow ? roughly(share) : shareInWords(share)} arrives`); // numbers come with the bet
-  const drawRow = (layer, mark, side, values, what) => {
+  const saysShare = (share) => (isCovered(state.scene) ? "" : narrow && share < 0.0095 ? roughly(share) : `${shareInWords(share)} arrives`); // numbers come with the bet
+  const front = isPlaying() ? 2 : (2 * climbedNow()) / LAYERS; // 1 once the signal is at the top, 2 once the gradient is at the bottom
+  if (front < 2) redraw();
+  const drawRow = (layer, mark, side, values, what, isThere) => {
     const says = (unit) => `Layer ${layer}, unit ${unit + 1}: ${what} ${valueInWords(values[unit])}.`;
-    stage.tile(`${which}:${mark}${layer}`, [side + asideOf(layer), rowTop(layer), wide, high], WIDTH, logColors(values), says);
+    stage.tile(`${which}:${mark}${layer}`, [side + asideOf(layer), rowTop(layer), wide, high], WIDTH, logColors(isThere ? values : values.map(() => 0)), says);
   };
   if (portrait && portrait.states.length === rows * WIDTH) {
     for (let layer = 0; layer < rows; layer++) {
       const { states, gradients, gates } = layer ? portrait : now;
-      drawRow(layer, "", left, rowOf(states, layer, WIDTH), "this digit’s signal is");
-      drawRow(layer, "g", right, rowOf(gradients, layer, WIDTH), "the mean gradient of 64 images is");
+      drawRow(layer, "", left, rowOf(states, layer, WIDTH), "this digit’s signal is", layer / run.depth <= front);
+      drawRow(layer, "g", right, rowOf(gradients, layer, WIDTH), "the mean gradient of 64 images is", 1 - layer / run.depth <= front - 1);
       if (layer && gates) {
         const color = stage.colors.gate[Math.round(gates[layer - 1] * SHADES)];
         stage.tile(`${which}:T${layer}`, [left + wide + 8 + asideOf(layer), rowTop(layer), 8, high], 1, [color], () => `Layer ${layer}: mean T = ${gates[layer - 1].toFixed(3)}.`);
@@ -150,8 +153,10 @@ function drawRead(run, names, looks, place) {
   stage.line([[across(0), down(CHANCE)], [across(until), down(CHANCE)]], "level");
   const lineOf = (points) => points.filter(([step]) => step <= run.until).map(([step, share]) => [across(step), down(share)]);
   run.ghost?.forEach((points) => stage.line(lineOf(points), "ghost"));
-  for (const { step } of run.cuts) stage.line([[across(step), down(0)], [across(step), down(1)]], "cut-at");
-  if (run.cuts.length) stage.text(across(run.cuts.at(-1).step), down(1) - 4, `${run.closed.size} cut`, "small", "middle");
+  for (const { step, count } of run.cuts) {
+    stage.line([[across(step), down(0)], [across(step), down(1)]], "cut-at");
+    stage.text(across(step), down(1) - 4, `${count} cut`, "small", "middle");
+  }
   run.read.forEach((points, k) => {
     stage.line(lineOf(points), `line ${looks[k]}`);
     if (!points.length) return;

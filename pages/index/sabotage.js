@@ -100,7 +100,7 @@ SCENES.sabotage = {
 
   bet: {
     question: "Suppose eight neighbouring layers are cut at step 100. How many digits does the net read 200 steps later?",
-    choices: ["it guesses", "half as many", "nearly as many"],
+    choices: ["it guesses", "half", "nearly as many"],
     right: 2,
     isSettled: () => runs.sabotage?.step >= TRAINED + HEALING,
     prove() {

@@ -11,12 +11,12 @@ SCENES.turn = {
   canAct: () => runs.turn.portraits?.[0].states.length > WIDTH !== Boolean(runs.turn.lifted), // once the worker has done it
 
   act() {
-    stage.move(1500); // slowly, to be seen
+    stage.move(3000); // slowly, to be seen
     runs.turn.lifted = runs.turn.lifted ? null : runs.turn.portraits[0];
     ask("turn", { lift: 0 });
   },
 
-  caption: () => (runs.turn.lifted ? "Thirty layers lifted out. " : "") + captionOfPair(runs.turn, SCENES.turn.names()),
+  caption: () => (runs.turn.lifted ? `Thirty layers lifted out: ${percent(readNow(runs.turn, 0))} of new digits are read.` : captionOfPair(runs.turn, SCENES.turn.names())),
 
   bet: {
     question: "How many digits will the tower with shut gates read?",

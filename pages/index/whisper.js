@@ -141,8 +141,7 @@ SCENES.whisper = {
     const below = gridNow()[1] * tileSide();
     const room = stage.height - below - 12 - DRAW;
     const pad = Math.min(room, 0.38 * stage.width);
-    const isDrawn = state.ink || isTold("whisper"); // first the pad calls the finger, then the chart
-    drawPad([0, below + 8, pad, pad], "pad", isThere && !isDrawn);
+    drawPad([0, below + 8, pad, pad]);
     const place = [pad + 64, below + 12, stage.width - pad - 80, room + DRAW - 32];
     const powers = stage.height > 420 ? [0, -2, -4, -6, -8, -10] : [0, -5, -10];
     const ticks = powers.filter((power) => !power || visited.size || !isCovered("whisper")).map((power) => [power, power ? `10${superscript(power)}` : "all"]);
@@ -161,7 +160,7 @@ SCENES.whisper = {
     stage.line(lineOf((T) => Math.log10(visited.get(T))), "been");
     if (isTold("whisper")) stage.line(lineOf((T) => decadesLeft(T, FACTORS.program, LAYERS)), "law");
     const here = [across(state.T), down(Math.log10(now))];
-    const isCalling = isThere && isDrawn && tried.length < 4;
+    const isCalling = isThere && isTold("whisper") && tried.length < 4;
     if (this.isHidden) stage.text(here[0], place[1] + place[3] / 2, "?", "number pen", "middle");
     else stage.dot(...here, isCalling ? "here calls" : "here", 7);
     const [aside, words, anchor] = state.T > 0.5 ? [-14, "← drag T", "end"] : [14, "drag T →", "start"];
