@@ -23,7 +23,7 @@ from highways.records import load_results, select
 from pages.explorer_net import load_page_mnist
 from pages.make_explorer import base64_of
 from pages.measure_pointers import NET, OUT, SETTING, checksum_of, summary_of
-from pages.parts import ENGINE, MENU, PALETTE, RAISED, STYLE, WORDS, json_in_page, page_of, run_page_command
+from pages.parts import ENGINE, MENU, PALETTE, STYLE, WORDS, json_in_page, page_of, run_page_command
 
 PARTS = ROOT / "pages" / "index"
 PROGRAMS = "training worker law follower state stage pad whisper race sabotage map turn pointers judge bets page"
@@ -399,12 +399,6 @@ def ends_in_words(test: dict) -> list[float]:
     return [in_words(test, end) for end in scale_of(test)]
 
 
-def power_of_ten(value: float) -> str:
-    """ "9 × 10⁻⁸", not broken over two lines."""
-    digit, power = f"{value:.0e}".split("e")
-    return f"{digit}&nbsp;&times;&nbsp;10{str(int(power)).translate(RAISED)}"
-
-
 def kind_of_starts(summary: list[dict], kind: str) -> dict[str, int]:
     """From how many cells (weights, kind of H, depth) nets of a kind were trained, and in how many they learned."""
     rows = [row for row in summary if row["row"] == "kind" and row["kind"] == kind]
@@ -426,7 +420,6 @@ def words_from(record: dict) -> dict[str, str]:
     shut = select(load_results(ROOT / "experiments" / "results" / "shut_gates.json")["summary"], kind="shut gates")
     scenes = load_results(ROOT / "experiments" / "results" / "scenes.json")
     cuts = select(scenes["summary"], cut=20)
-    plain = scenes["trials"][0]["towers"][0]  # the page's own net
     uncut = np.mean([trial["towers"][1]["read"] for trial in scenes["trials"]])
     cut = np.mean([trial["cuts"][1]["after"] for trial in scenes["trials"]])
     same = [trial["rates"][2]["spread_first"] < 1e-6 for trial in scenes["trials"]]
@@ -436,8 +429,6 @@ def words_from(record: dict) -> dict[str, str]:
     starts = load_results(ROOT / "experiments" / "results" / "initialisations.json")["summary"]
     highway_starts, plain_starts = (kind_of_starts(starts, kind) for kind in ("highway", "plain"))
     return {
-        "plain_up": power_of_ten(plain["up"]),
-        "plain_down": power_of_ten(plain["down"]),
         "uncut": f"{100 * uncut:.0f}&nbsp;%",
         "cut": f"{100 * cut:.0f}&nbsp;%",
         "same": str(sum(same)),

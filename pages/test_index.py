@@ -28,7 +28,7 @@ PICTURES = r'"data:image/[^"]*"'
 PACKED = json.loads(re.search(IMAGES, PAGE)[1])
 WIDTH = 16
 SCENES = list(make_index.SHOTS)
-ALL_BETS = "bets=202121&verdicts=011"
+ALL_BETS = "bets=202122&verdicts=011"
 
 
 @pytest.fixture(scope="module")

@@ -91,7 +91,7 @@ SCENES.start = {
     stage.text(left + wide - across / 2, bottom + 16, "plain", "small strong plain", "middle");
     stage.text(stage.width / 2, bottom + 36, "a layer keeps more ← T at the start → replaces more", "small", "middle");
     stage.text(4, top - 6, isWide ? "rate ↑ larger steps" : "rate ↑", "small");
-    stage.text(left + wide, top - 6, `× guesses, no mark: between, ● loss under ${LEARNS}`, "small", "end");
+    stage.text(left + wide, top - 6, "× guesses, no mark: learns a little, ● learns", "small", "end");
     if (isTold("start")) this.drawLaw(this.layout());
     else stage.box([left + wide - across, top, across, RATES.length * high], "calls"); // the bet is on it
   },
@@ -125,7 +125,7 @@ SCENES.start = {
     const net = state.cellBias === Infinity ? "plain" : `from T = ${FIELDS.cellBias.say(state.cellBias)}`;
     const says = loss === undefined ? "not trained yet" : `loss ${loss.toFixed(2)}; ${shareInWords(still)} of the gradient still arrives`;
     const trained = [...maps[state.weights].values()];
-    const learn = trained.length ? ` ${trained.filter(isLearning).length} of ${trained.length} reach ●.` : "";
+    const learn = trained.length ? ` ${trained.filter(isLearning).length} of ${trained.length} learn (●).` : "";
     return `Framed: ${net}, rate ${state.cellRate}: ${says}.${learn}`;
   },
 

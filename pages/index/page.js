@@ -32,13 +32,13 @@ function draw() {
   tellWhatIsSettled();
   showButtons();
   if (stage.isMoving) redraw();
-  clearTimeout(describing);
-  describing = setTimeout(describe, 500);
+  describing ||= setTimeout(describe, 500);
 }
 
-/* Names the picture for who hears the page, once it is at rest. */
+/* Names the picture for who hears the page. */
 let describing = 0;
 function describe() {
+  describing = 0;
   const portraits = isCovered(state.scene) ? [] : runNow()?.portraits;
   const shown = portraits?.map(({ up, down }, k) => `Tower ${SCENES[state.scene].names?.()[k] ?? "highway"}: ${shareInWords(up)} of the signal arrives, ${shareInWords(down)} of the gradient.`);
   const words = [sectionOf(state.scene).dataset.picture, ...(shown ?? []), SCENES[state.scene].caption()];

@@ -72,8 +72,7 @@ SCENES.pointers = {
       stage.text(wide + 22, 48 + (BLOCKS_OF_FOLLOWER - block + 0.5) * high + 4, String(block), "small", "end");
     }
     if (!isAtEnd()) stage.box([wide + 26, 48 + (BLOCKS_OF_FOLLOWER - state.block) * high, width - wide - 28, high], "chosen");
-    const title = each > 40 ? "read after each layer" : "after each layer, k =";
-    stage.text(wide + 28, 14, each > 70 ? `answers 0 to 5, ${title}` : title, "small");
+    stage.text(wide + 4, 14, each > 40 ? "layer ↑ its answer, 0 to 5" : "layer ↑ k =", "small");
   },
 
   placeOf(number) {
@@ -189,12 +188,12 @@ SCENES.pointers = {
   },
 
   bet: {
-    question: "For k = 4 the way has four steps. From which layer on can the answer be read?",
-    choices: ["as early as for k = 1", "later", "never"],
-    right: 1,
+    question: "For k = 1 the net knows the answer from layer 4 on. And for k = 4?",
+    choices: ["4, too", "about 7", "about 10", "never"],
+    right: 2,
     isSettled: () => walking === null && isAtEnd(),
     prove() {
-      set({ gates: "free" });
+      set({ gates: "free", table: STANDARD.table, at: STANDARD.at });
       walking = null;
       SCENES.pointers.play();
     },

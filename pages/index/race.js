@@ -111,7 +111,7 @@ function drawTower(which, run, k, [left, top, width, height], name, look, hasPad
   const now = run.portraits?.[k];
   const portrait = isLifted ? run.lifted : now;
   const asideOf = (layer) => (run.closed.has(layer) ? aside : 0);
-  const saysShare = (share) => (isCovered(state.scene) ? "" : narrow && share < 0.0095 ? roughly(share) : `${shareInWords(share)} arrives`); // numbers come with the bet
+  const saysShare = (share, word) => (isCovered(state.scene) ? "" : (narrow ? roughly : shareInWords)(share) + word); // numbers come with the bet
   const front = isPlaying() ? 2 : (2 * climbedNow()) / LAYERS; // 1 once the signal is at the top, 2 once the gradient is at the bottom
   if (front < 2) redraw();
   const drawRow = (layer, mark, side, values, what, isThere) => {
@@ -128,9 +128,10 @@ function drawTower(which, run, k, [left, top, width, height], name, look, hasPad
         stage.tile(`${which}:T${layer}`, [left + wide + 8 + asideOf(layer), rowTop(layer), 8, high], 1, [color], () => `Layer ${layer}: mean T = ${gates[layer - 1].toFixed(3)}.`);
       }
     }
+    if (portrait.gates) stage.text(left + wide + 12, top + head - 6, `T ${portrait.gates.at(-1).toFixed(2)}`, "small", "middle");
     if (portrait.gates) stage.box([left + wide + 7.5, rowTop(rows - 1), 9, high * run.depth], "strip");
-    stage.text(beside, bottom + 16, saysShare(portrait.up), "small");
-    stage.text(left + width, bottom + 16, saysShare(portrait.down), "small", "end");
+    stage.text(beside, bottom + 16, saysShare(portrait.up, narrow ? "" : " arrives"), "small");
+    stage.text(left + width, bottom + 16, saysShare(portrait.down, " arrives"), "small", "end");
     const says = `${narrow ? "says" : "is read as"} ${now.guess}`;
     const saysOne = narrow ? `always ${now.guess}` : `says ${now.guess} to every digit`;
     stage.text(beside, bottom + 36, now.isOne ? saysOne : says, "small strong");
@@ -149,7 +150,7 @@ function drawRead(run, names, looks, place) {
   const x = { from: 0, to: until, ticks: [[0, "0"]] };
   const y = { from: 0, to: 1, ticks: [[CHANCE, "guess"], ...ticks.map((share) => [share, percent(share)])] };
   const { across, down } = stage.chart(place, x, y, `${until} steps`);
-  if (place[2] > 300) stage.text(across(until), down(0.3), "new digits read", "small faint", "end");
+  if (place[2] > 300) stage.text(across(0), down(1) - 4, "new digits read", "small faint");
   stage.line([[across(0), down(CHANCE)], [across(until), down(CHANCE)]], "level");
   const lineOf = (points) => points.filter(([step]) => step <= run.until).map(([step, share]) => [across(step), down(share)]);
   run.ghost?.forEach((points) => stage.line(lineOf(points), "ghost"));
@@ -164,8 +165,8 @@ function drawRead(run, names, looks, place) {
     stage.dot(across(step), down(share), `end ${looks[k]}`, 4);
   });
   const named = names.length > 1 && place[2] > 220 ? names : [];
-  named.forEach((name, k) => stage.text(across(0) + 12 + 68 * k, down(0) + 16, `— ${name}`, `small ${looks[k]}`));
-  if (run.ghost && place[2] > 160) stage.text(across(0) + 12 + 68 * named.length, down(0) + 16, "— before", "small faint");
+  named.forEach((name, k) => stage.text(across(0) + 12 + 84 * k, down(0) + 16, `— ${name}`, `small ${looks[k]}`));
+  if (run.ghost && place[2] > 160) stage.text(across(0) + 12 + 84 * named.length, down(0) + 16, "— before", "small faint");
 }
 
 /* Two towers, and below them what each reads; on a small stage one pad beside that, so that the towers stay high. */

@@ -99,8 +99,8 @@ SCENES.sabotage = {
   },
 
   bet: {
-    question: "Suppose eight neighbouring layers are cut at step 100. How many digits does the net read 200 steps later?",
-    choices: ["it guesses", "half", "nearly as many"],
+    question: "Eight neighbouring layers are cut at step 100. Of the digits that the net read before, how many does it read 200 steps later?",
+    choices: ["hardly any", "half", "nearly all"],
     right: 2,
     isSettled: () => runs.sabotage?.step >= TRAINED + HEALING,
     prove() {
