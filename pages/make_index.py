@@ -342,15 +342,14 @@ def name_of(test: dict) -> str:
 
 
 def part_in_words(row: dict, test: dict, holds: bool | None) -> str:
-    """A part of a claim's rule: its mark, name and number; below them the interval as a bar on a scale.  A part that
-    fails decides, or all do."""
+    """A part of a claim's rule: its mark, name and number; below them the interval as a bar on a scale."""
     mark = {True: "✓", False: "✗", None: "?"}[holds]
     words = numbers_of(test)
     why = "passes"
-    look = "decides" if row["verdict"] == "reproduced" else ""
+    look = ""
     if holds is False:
         why = "fails, so the claim does not hold in full"
-        look = "decides fails"
+        look = "fails"
     elif holds is None:
         why = f"undecided: {why_open(row, test)}"
     name = f"<span>{mark}</span><span>{name_of(test)} <em>{why}</em></span><b>{words['number']}</b>"

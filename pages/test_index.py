@@ -516,7 +516,10 @@ def test_a_reader_draws_cuts_and_drags(driver):
         actions.move_to_element_with_offset(canvas, to_x, to_y).release().perform()
 
     left, top, side, _ = shown(driver, "padPlaces[0]")
-    drag((left + side / 3, top + side / 3), (left + side / 2, top + side / 2))
+    middle = (left + side / 2, top + side / 2)
+    drag(middle, middle)
+    assert shown(driver, "state.ink") == ""  # a press alone wipes nothing
+    drag((left + side / 3, top + side / 3), middle)
     assert shown(driver, "[Boolean(state.ink), inkNow()[0]]") == [True, 0]
     left, top, width, height = shown(driver, "SCENES.whisper.chart")
     drag((left + 1, top + height / 2), (left + 0.75 * width, top + height / 2))

@@ -113,7 +113,7 @@ function isSeen(element) {
 /* Scrolls to the answer, but does not call back who reads on. */
 function tellAnswer(scene) {
   told.add(scene);
-  if (scene === state.scene) stage.move();
+  if (scene === "start" && scene === state.scene) stage.move(); // its map makes room for the law
   showBets();
   const [box, answer] = [".bet", ":is(p.answer, .answer p)"].map((name) => sectionOf(scene).querySelector(name));
   if (isSeen(box) && !isLow.matches) answer.scrollIntoView({ behavior: calm.matches ? "auto" : "smooth", block: "nearest" });

@@ -8,7 +8,7 @@ SCENES.turn = {
   draw: () => drawPair(runs.turn, SCENES.turn.names(), ["shut", "highway"]),
   point: pointAtPad,
   action: () => isTold("turn") && (runs.turn.lifted ? "Put them back" : "Lift layers out"),
-  canAct: () => runs.turn.portraits?.[0].states.length > WIDTH !== Boolean(runs.turn.lifted), // once the worker has done it
+  canAct: () => (runs.turn.portraits?.[0].states.length > WIDTH) === !runs.turn.lifted, // once the worker has done it
 
   act() {
     stage.move(3000); // slowly, to be seen
