@@ -25,9 +25,7 @@ function randomProblem(uniform) {
 /* What the net sees: the table and the start in one-hot code, then k as so many ones. */
 function inputOf({ table, start }, k) {
   const x = new Float64Array(SIZE * SIZE + SIZE + DEEPEST);
-  table.forEach((next, number) => {
-    x[number * SIZE + next] = 1;
-  });
+  table.forEach((next, number) => (x[number * SIZE + next] = 1));
   x[SIZE * SIZE + start] = 1;
   x.fill(1, SIZE * SIZE + SIZE, SIZE * SIZE + SIZE + k);
   return x;

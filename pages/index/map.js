@@ -90,8 +90,8 @@ SCENES.start = {
     }
     stage.text(left + wide - across / 2, bottom + 16, "plain", "small strong plain", "middle");
     stage.text(stage.width / 2, bottom + 36, "a layer keeps more ← T at the start → replaces more", "small", "middle");
-    stage.text(4, top - 6, isWide ? "rate ↑ larger steps" : "rate ↑", "small");
-    stage.text(left + wide, top - 6, "× guesses, no mark: learns a little, ● learns", "small", "end");
+    stage.text(4, top - 10, isWide ? "rate ↑ larger steps" : "rate ↑", "small");
+    stage.text(left + wide, top - 10, "× guesses, no mark: learns a little, ● learns", "small", "end");
     if (isTold("start")) this.drawLaw(this.layout());
     else stage.box([left + wide - across, top, across, RATES.length * high], "calls"); // the bet is on it
   },
@@ -130,7 +130,7 @@ SCENES.start = {
   },
 
   bet: {
-    question: "The last column: plain nets, but their first weights are larger, and keep a signal’s size. Do they learn?",
+    question: "The last column holds plain nets. They begin with larger weights than in Race, which keep a signal’s size. Do they learn?",
     choices: ["never", "at a low rate", "at a high rate"],
     right: 1,
     isSettled: () => PLAIN_CELLS.every((key) => maps.orthogonal.has(key)),

@@ -39,7 +39,9 @@ function drawPad(place, name = "pad") {
   stage.box(place, "pad");
   const [left, top, side] = place;
   if (side > FINGER) stage.hold(...place);
-  if (!state.ink && (side > FINGER || !isSmall.matches)) stage.text(left + side / 2, top + side + DRAW - 2, side > 80 ? "draw your own" : "draw", "small pen", "middle");
+  if (state.ink) return;
+  if (side > FINGER) stage.text(left + side / 2, top + side + DRAW - 2, "draw your own", "small pen", "middle");
+  else if (!isSmall.matches) stage.text(left + side + 6, top + side - 2, "draw", "small pen");
 }
 
 /* Draws with the pointer: the first stroke wipes what stood there. */

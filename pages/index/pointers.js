@@ -101,8 +101,7 @@ SCENES.pointers = {
       const [x, y] = [0, 1].map((i) => from[i] + (to[i] - from[i]) * this.along);
       stage.dot(x, y, "walker", this.ring.number + 5);
     }
-    const isNew = state.table === STANDARD.table;
-    const words = isAtEnd() ? isNew && "drag an arrow’s head" : `ring: known after layer ${state.block}`;
+    const words = isAtEnd() ? state.table === STANDARD.table && isTold("pointers") && "drag an arrow’s head" : `ring: known after layer ${state.block}`;
     stage.text(this.ring.x, stage.height - 12, words || "", "small pen", "middle");
   },
 
@@ -164,9 +163,10 @@ SCENES.pointers = {
       const tails = table.map((next, i) => i).filter((i) => table[i] === number);
       const way = pathOfProblem(problemNow(), DEEPEST);
       const tail = tails.find((i) => way.includes(i)) ?? tails[0] ?? number; // the head that lies here, or the arrow that starts
-      grasped = { number: tail, head: [x, y] };
+      grasped = { number: tail, head: [x, y], on: number };
     } else if (grasped) grasped.head = [x, y];
     if (kind === "move" && grasped && number !== undefined) set({ table: replaced(state.table, grasped.number, number) });
+    if (kind === "up" && grasped && grasped.on === number) set({ at: number }); // a press: it starts here
     if (kind === "up" || kind === "cancel") grasped = null;
     redraw();
   },
@@ -188,7 +188,7 @@ SCENES.pointers = {
   },
 
   bet: {
-    question: "For k = 1 the net knows the answer from layer 4 on. And for k = 4?",
+    question: "For one step (k = 1) the net knows the answer from layer 4 on. From which layer for k = 4?",
     choices: ["4, too", "about 7", "about 10", "never"],
     right: 2,
     isSettled: () => walking === null && isAtEnd(),

@@ -100,7 +100,7 @@ function drawTower(which, run, k, [left, top, width, height], name, look, hasPad
   const beside = hasPad ? left + pad + 6 : left;
   stage.text(left, top + 18, name, `strong ${look}`);
   const wide = (width - 24) / 2;
-  const words = stage.text(left + width, top + 22, narrow ? (width > 150 ? "read" : "") : "of new digits are read", "small", "end");
+  const words = stage.text(left + width, top + 22, narrow ? (width > 200 ? "read" : "") : "of new digits are read", "small", "end");
   stage.text(left + width - words.getComputedTextLength() - 6, top + 22, percent(readNow(run, k)), "number", "end");
   const rows = run.depth + 1;
   const high = (height - head - foot) / rows;
@@ -128,13 +128,11 @@ function drawTower(which, run, k, [left, top, width, height], name, look, hasPad
         stage.tile(`${which}:T${layer}`, [left + wide + 8 + asideOf(layer), rowTop(layer), 8, high], 1, [color], () => `Layer ${layer}: mean T = ${gates[layer - 1].toFixed(3)}.`);
       }
     }
-    if (portrait.gates) stage.text(left + wide + 12, top + head - 6, `T ${portrait.gates.at(-1).toFixed(2)}`, "small", "middle");
+    if (portrait.gates) stage.text(left + wide + 12, top + head - 6, `${width < 160 ? "" : "T "}${portrait.gates.at(-1).toFixed(2)}`, "small", "middle");
     if (portrait.gates) stage.box([left + wide + 7.5, rowTop(rows - 1), 9, high * run.depth], "strip");
     stage.text(beside, bottom + 16, saysShare(portrait.up, narrow ? "" : " arrives"), "small");
     stage.text(left + width, bottom + 16, saysShare(portrait.down, " arrives"), "small", "end");
-    const says = `${narrow ? "says" : "is read as"} ${now.guess}`;
-    const saysOne = narrow ? `always ${now.guess}` : `says ${now.guess} to every digit`;
-    stage.text(beside, bottom + 36, now.isOne ? saysOne : says, "small strong");
+    stage.text(beside, bottom + 36, `${now.isOne ? "always says" : "says"} ${now.guess}`, "small strong");
   }
   stage.text(left, top + head - 6, "↑ signal", "small");
   stage.text(left + width, top + head - 6, "↓ gradient", "small", "end");
@@ -150,10 +148,10 @@ function drawRead(run, names, looks, place) {
   const x = { from: 0, to: until, ticks: [[0, "0"]] };
   const y = { from: 0, to: 1, ticks: [[CHANCE, "guess"], ...ticks.map((share) => [share, percent(share)])] };
   const { across, down } = stage.chart(place, x, y, `${until} steps`);
-  if (place[2] > 300) stage.text(across(0), down(1) - 4, "new digits read", "small faint");
+  if (place[2] > 300 && !run.cuts.length) stage.text(across(0), down(1) - 4, "new digits read", "small faint");
   stage.line([[across(0), down(CHANCE)], [across(until), down(CHANCE)]], "level");
   const lineOf = (points) => points.filter(([step]) => step <= run.until).map(([step, share]) => [across(step), down(share)]);
-  run.ghost?.forEach((points) => stage.line(lineOf(points), "ghost"));
+  run.ghost?.forEach((points) => stage.line(lineOf(points.filter(([step]) => step < run.until)), "ghost")); // without a cut at its end
   for (const { step, count } of run.cuts) {
     stage.line([[across(step), down(0)], [across(step), down(1)]], "cut-at");
     stage.text(across(step), down(1) - 4, `${count} cut`, "small", "middle");
@@ -228,7 +226,7 @@ SCENES.race = {
   caption: () => captionOfPair(runs.race, SCENES.race.names()),
 
   bet: {
-    question: "The same images, the same small weights. Which tower learns?",
+    question: "Both get the same images, and begin with equally small weights. Which tower learns?",
     choices: ["highway", "plain", "both", "neither"],
     right: 0,
     isSettled: () => runs.race?.step >= PATIENCE,

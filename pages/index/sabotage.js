@@ -46,7 +46,7 @@ const rangeOf = ({ from, to }) => [Math.min(from, to), Math.abs(to - from) + 1];
 SCENES.sabotage = {
   levers: ["cutFrom", "cutCount"],
   hasDigit: true,
-  action: () => "Cut",
+  action: () => !isCovered("sabotage") && "Cut", // the bet comes first
   toPlay: () => (runNow()?.until === TRAINED && runNow().step < TRAINED ? `Run to step ${TRAINED}` : "Play"),
   canAct: () => !areCut(...frameNow()),
   act: () => cutByHand(...frameNow()),
@@ -94,13 +94,12 @@ SCENES.sabotage = {
     if (dragged) return `Layers ${Math.min(dragged.from, dragged.to)} to ${Math.max(dragged.from, dragged.to)}: let go to cut them.`;
     if (run.cutsAt) return `${readInWords(run, now)} At step ${TRAINED} the framed layers are cut.`;
     if (!last) return readInWords(run, now);
-    const read = `${percent(last.before)} before step ${last.step}, ${percent(last.after)} just after, ${now} by step ${run.step}`;
-    return `Layers cut: ${run.closed.size}. New digits read: ${read}.`;
+    return `${run.closed.size} cut: ${percent(last.before)} read before step ${last.step}, ${percent(last.after)} just after, ${now} by step ${run.step}.`;
   },
 
   bet: {
-    question: "Eight neighbouring layers are cut at step 100. Of the digits that the net read before, how many does it read 200 steps later?",
-    choices: ["hardly any", "half", "nearly all"],
+    question: "At step 100 eight neighbouring layers are cut. How many digits does the net read 200 steps later, compared with before?",
+    choices: ["hardly any", "half as many", "nearly as many"],
     right: 2,
     isSettled: () => runs.sabotage?.step >= TRAINED + HEALING,
     prove() {

@@ -170,8 +170,8 @@ function shareInWords(share) {
   return `${digit} × 10${superscript(power)}`;
 }
 
-/* "≈ 10⁻⁸" of a small share, where there is little room. */
-const roughly = (share) => (share > 0 && share < 0.0095 ? `≈ 10${superscript(Math.round(Math.log10(share)))}` : shareInWords(share));
+/* "< 10⁻⁷" of a small share, where there is little room. */
+const roughly = (share) => (share > 0 && share < 0.0095 ? `< 10${superscript(Math.floor(Math.log10(share)) + 1)}` : shareInWords(share));
 
 /* "−0.31", or "−8 × 10⁻⁸" of a small value. */
 function valueInWords(value) {

@@ -19,7 +19,7 @@ SCENES.turn = {
   caption: () => (runs.turn.lifted ? `Thirty layers lifted out: ${percent(readNow(runs.turn, 0))} of new digits are read.` : captionOfPair(runs.turn, SCENES.turn.names())),
 
   bet: {
-    question: "Beside the free tower, how many digits will the shut one read?",
+    question: "How many digits will the shut tower read, compared with the free one?",
     choices: ["it guesses", "half as many", "as many"],
     right: 2,
     prove() {

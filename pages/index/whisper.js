@@ -101,6 +101,7 @@ SCENES.whisper = {
   draw() {
     if (sweep) this.sweepOn();
     const T = state.T;
+    sectionOf("whisper").style.setProperty("--T", T); // its sketch follows
     const states = climb(inkSeen(), T);
     const climbed = climbedNow();
     const top = Math.floor(climbed);
@@ -147,8 +148,8 @@ SCENES.whisper = {
     const ticks = powers.filter((power) => !power || visited.size || !isCovered("whisper")).map((power) => [power, power ? `10${superscript(power)}` : "all"]);
     this.chart = place;
     const { across, down } = stage.chart(place, { from: 0, to: 1, ticks: [[0, "T = 0"], [0.25, "¼"], [0.5, "½"], [0.75, "¾"], [1, "1"]] }, { from: FLOOR, to: 0, ticks });
-    const isPassed = isTold("whisper") && Math.min(...visited.keys()) < LEAST && visited.has(1);
-    if (!isPassed) stage.text(place[0] + place[2], place[1] + 16, stage.width > 560 ? "size that arrives (log)" : "size (log)", "small", "end");
+    this.isPassed = isTold("whisper") && Math.min(...visited.keys()) < LEAST && visited.has(1);
+    if (!this.isPassed) stage.text(place[0] + place[2], place[1] + 16, this.isHidden ? "" : stage.width > 560 ? "size that arrives (log)" : "size (log)", "small", "end");
     else {
       visited.set(LEAST, leftAt(LEAST));
       const bottom = down(Math.log10(visited.get(LEAST)));
@@ -161,8 +162,11 @@ SCENES.whisper = {
     if (isTold("whisper")) stage.line(lineOf((T) => decadesLeft(T, FACTORS.program, LAYERS)), "law");
     const here = [across(state.T), down(Math.log10(now))];
     const isCalling = isThere && isTold("whisper") && tried.length < 4;
-    if (this.isHidden) stage.text(here[0], place[1] + place[3] / 2, "?", "number pen", "middle");
-    else stage.dot(...here, isCalling ? "here calls" : "here", 7);
+    if (this.isHidden) {
+      stage.line([[here[0], place[1]], [here[0], place[1] + place[3]]], "level");
+      stage.text(here[0], place[1] + place[3] / 2, "?", "number pen", "middle");
+      stage.text(here[0] + 16, place[1] + place[3] / 2, "how much arrives?", "small pen");
+    } else stage.dot(...here, isCalling ? "here calls" : "here", 7);
     const [aside, words, anchor] = state.T > 0.5 ? [-14, "← drag T", "end"] : [14, "drag T →", "start"];
     if (isCalling) stage.text(here[0] + aside, Math.min(here[1] + 30, place[1] + place[3] - 8), words, "small pen", anchor);
   },
@@ -178,8 +182,8 @@ SCENES.whisper = {
   },
 
   caption() {
-    const arrives = this.left === undefined ? "" : ` ${shareInWords(this.left)} of the digit’s size arrives.`;
-    return `Each layer replaces ${percent(state.T)}.${arrives}`;
+    const arrives = this.left === undefined ? "" : `; ${shareInWords(this.left)} of the digit’s size arrives`;
+    return `Each layer replaces ${percent(state.T)}${arrives}.${this.isPassed ? ` Least arrives at T = ${LEAST}, not at 1.` : ""}`;
   },
 
   bet: {

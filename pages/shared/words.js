@@ -10,10 +10,7 @@ const unbroken = (text) => {
 function write(element, text) {
   const parts = unbroken(text).split(/_(T)/); // every second one is a subscript
   if (element.textContent === parts.join("")) return;
-  element.replaceChildren(...parts.map((part, i) => {
-    if (i % 2 === 0) return part;
-    return Object.assign(document.createElement("sub"), { textContent: part });
-  }));
+  element.replaceChildren(...parts.map((part, i) => (i % 2 ? Object.assign(document.createElement("sub"), { textContent: part }) : part)));
 }
 
 /* 60000 -> "60 000". */
