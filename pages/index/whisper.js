@@ -8,7 +8,7 @@ const LAYERS = 30;
 const FLOOR = -10; // the lower end of an axis of shares, as a power of ten
 const LEAST = 1 / (1 + FACTORS.program ** 2); // the T at which the law leaves least
 
-const HOP = 75; // milliseconds that a new digit takes for a layer
+const HOP = 100; // milliseconds that a new digit takes for a layer
 const rooms = [];
 const SWEEP = 3000; // milliseconds that T takes from 0 to 1
 let sweep = null; // {began, then}: while T is swept, and where it goes after that
