@@ -39,7 +39,7 @@ SCENES = {
     "pointers": "",
     "judge": "",
 }
-SETTLED_BETS = "bets=202122&verdicts=011"  # all won
+SETTLED_BETS = "bets=202122&verdicts=021"  # all won
 MOVES = "isPlaying() || stage.isMoving"
 # calls done() when the scene stands still
 STILL = f"""

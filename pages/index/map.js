@@ -85,7 +85,7 @@ SCENES.start = {
     }
     RATES.forEach((rate, row) => (row % 2 || high > 11) && stage.text(left - 6, top + (RATES.length - row - 0.5) * high + 4, rate, "small", "end"));
     const bottom = top + RATES.length * high;
-    for (let column = 0; column < COLUMNS - 1; column += isWide ? 1 : 3) {
+    for (let column = 0; column < COLUMNS - 1; column += across > 44 ? 1 : 3) {
       stage.text(left + (column + 0.5) * across, bottom + 16, FIELDS.cellBias.say(BIASES[column]), "small", "middle");
     }
     stage.text(left + wide - across / 2, bottom + 16, "plain", "small strong plain", "middle");
@@ -99,13 +99,9 @@ SCENES.start = {
   drawLaw({ left, law, isWide, wide, cell: [across] }) {
     const ticks = [0, -5, -10].map((power) => [power, power ? `10${superscript(power)}` : "all"]);
     const { down } = stage.chart([left, 24, wide, law - 28], { from: 0, to: 1, ticks: [] }, { from: FLOOR, to: 0, ticks });
-    stage.text(4, 12, isWide ? "signal that arrives before training. Line: the law of Whisper, ▲ measured" : "signal before training. Line: the law, ▲ measured", "small");
+    stage.text(4, 12, isWide ? "signal that arrives before training. Line: Whisper’s law, ▲ measured" : "signal before training. Line: the law, ▲ measured", "small");
     const middle = (column) => left + (column + 0.5) * across;
-    const points = Array.from({ length: 8 * COLUMNS - 7 }, (_, i) => {
-      const bias = BIASES[0] + i / 8;
-      const T = i === 8 * (COLUMNS - 1) ? 1 : sigmoid(bias);
-      return [middle(i / 8), down(decadesLeft(T, FACTORS[state.weights], LAYERS))];
-    });
+    const points = Array.from({ length: 8 * COLUMNS - 15 }, (_, i) => [middle(i / 8), down(decadesLeft(sigmoid(BIASES[0] + i / 8), FACTORS[state.weights], LAYERS))]);
     stage.line(points, "law");
     for (const [cell, { up }] of maps[state.weights]) stage.text(middle(columnOf(cell)), down(Math.log10(up)) + 5, "▲", "small", "middle");
   },
@@ -130,7 +126,7 @@ SCENES.start = {
   },
 
   bet: {
-    question: "The last column holds plain nets. They begin with larger weights than in Race, which keep a signal’s size. Do they learn?",
+    question: "The last column holds plain nets. Their first weights are larger than in Race, and keep a signal’s size. Do these nets learn?",
     choices: ["never", "at a low rate", "at a high rate"],
     right: 1,
     isSettled: () => PLAIN_CELLS.every((key) => maps.orthogonal.has(key)),

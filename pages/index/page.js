@@ -114,6 +114,7 @@ function togglePlay() {
 function showButtons() {
   const { play: playScene, toPlay, action, canAct } = SCENES[state.scene];
   $("play").hidden = !playScene && !ABOUT[state.scene];
+  $("play").disabled = state.scene === "start" && maps[state.weights].size === CELLS; // all are trained
   $("again").hidden = !ABOUT[state.scene];
   $("again").style.visibility = runNow()?.step ? "" : "hidden"; // its place is kept
   $("wipe").hidden = state.scene !== "whisper"; // elsewhere the menu of digits wipes
@@ -363,6 +364,7 @@ function start() {
   document.querySelectorAll(".try").forEach((link) => link.addEventListener("click", tryOut));
   listenToPointer();
   isSmall.addEventListener("change", foldLevers);
+  isSmall.addEventListener("change", () => scrollToScene(state.scene));
   new ResizeObserver(redraw).observe(stage.canvas);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
   startWorker();

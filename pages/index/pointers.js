@@ -181,10 +181,10 @@ SCENES.pointers = {
       else others.push(k);
     }
     const isInOrder = KS.every((k) => k === 1 || rightFrom(k) > rightFrom(k - 1));
-    const order = others.length || isInOrder || isCovered("pointers") ? "" : " Here the order breaks; on average it holds.";
+    const order = others.length || isInOrder || isCovered("pointers") ? "" : " Here a larger k is not always later; on average it is.";
     const says = right.length ? ` Right: ${right.join(", ")}.` : "";
     const lacks = others.length ? ` ${isAtEnd() ? "Wrong" : "Not yet right"}: k = ${others.join(", ")}.` : "";
-    return `${isHeld() ? "Gates held. " : ""}The way: ${way}.${says}${lacks}${order}`;
+    return `${isHeld() ? "Gates held. " : ""}The path: ${way}.${says}${lacks}${order}`;
   },
 
   bet: {

@@ -100,7 +100,7 @@ function drawTower(which, run, k, [left, top, width, height], name, look, hasPad
   const beside = hasPad ? left + pad + 6 : left;
   stage.text(left, top + 18, name, `strong ${look}`);
   const wide = (width - 24) / 2;
-  const words = stage.text(left + width, top + 22, narrow ? (width > 200 ? "read" : "") : "of new digits are read", "small", "end");
+  const words = stage.text(left + width, top + 22, narrow ? (width > 160 ? "read" : "") : "of new digits are read", "small", "end");
   stage.text(left + width - words.getComputedTextLength() - 6, top + 22, percent(readNow(run, k)), "number", "end");
   const rows = run.depth + 1;
   const high = (height - head - foot) / rows;
@@ -131,7 +131,7 @@ function drawTower(which, run, k, [left, top, width, height], name, look, hasPad
     if (portrait.gates) stage.text(left + wide + 12, top + head - 6, `${width < 160 ? "" : "T "}${portrait.gates.at(-1).toFixed(2)}`, "small", "middle");
     if (portrait.gates) stage.box([left + wide + 7.5, rowTop(rows - 1), 9, high * run.depth], "strip");
     stage.text(beside, bottom + 16, saysShare(portrait.up, narrow ? "" : " arrives"), "small");
-    stage.text(left + width, bottom + 16, saysShare(portrait.down, " arrives"), "small", "end");
+    stage.text(left + width, bottom + 16, saysShare(portrait.down, width < 200 ? "" : " arrives"), "small", "end");
     stage.text(beside, bottom + 36, `${now.isOne ? "always says" : "says"} ${now.guess}`, "small strong");
   }
   stage.text(left, top + head - 6, "↑ signal", "small");
@@ -193,6 +193,7 @@ const captionOfPair = (run, names) => readInWords(run, names.map((name, k) => `$
 function playRace(values) {
   set(Object.fromEntries(SCENES.race.levers.map((name) => [name, values[name]])));
   play();
+  $("fold").open = true;
 }
 
 /* What a link in an answer asks for, such as #race&depth=5, #sabotage&cutCount=20, or #turn; bets and all else stay. */

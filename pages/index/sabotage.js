@@ -99,7 +99,7 @@ SCENES.sabotage = {
 
   bet: {
     question: "At step 100 eight neighbouring layers are cut. How many digits does the net read 200 steps later, compared with before?",
-    choices: ["hardly any", "half as many", "nearly as many"],
+    choices: ["hardly any", "half as many", "about as many"],
     right: 2,
     isSettled: () => runs.sabotage?.step >= TRAINED + HEALING,
     prove() {

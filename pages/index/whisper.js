@@ -149,8 +149,8 @@ SCENES.whisper = {
     this.chart = place;
     const { across, down } = stage.chart(place, { from: 0, to: 1, ticks: [[0, "T = 0"], [0.25, "¼"], [0.5, "½"], [0.75, "¾"], [1, "1"]] }, { from: FLOOR, to: 0, ticks });
     this.isPassed = isTold("whisper") && Math.min(...visited.keys()) < LEAST && visited.has(1);
-    if (!this.isPassed) stage.text(place[0] + place[2], place[1] + 16, this.isHidden ? "" : stage.width > 560 ? "size that arrives (log)" : "size (log)", "small", "end");
-    else {
+    stage.text(place[0] + place[2], place[1] + 16, this.isHidden ? "" : this.isPassed ? "violet: the law" : "size left (log)", "small", "end");
+    if (this.isPassed) {
       visited.set(LEAST, leftAt(LEAST));
       const bottom = down(Math.log10(visited.get(LEAST)));
       stage.dot(across(LEAST), bottom, "here", 5);
@@ -183,11 +183,13 @@ SCENES.whisper = {
 
   caption() {
     const arrives = this.left === undefined ? "" : `; ${shareInWords(this.left)} of the digit’s size arrives`;
-    return `Each layer replaces ${percent(state.T)}${arrives}.${this.isPassed ? ` Least arrives at T = ${LEAST}, not at 1.` : ""}`;
+    const handedOn = (T) => percent(10 ** decadesLeft(T, FACTORS.program, 1));
+    const least = this.isPassed ? ` A layer hands on ${handedOn(1)} of the size at T = 1, but ${handedOn(LEAST)} at T = ${LEAST}.` : "";
+    return `Each layer replaces ${percent(state.T)}${arrives}.${least}`;
   },
 
   bet: {
-    question: "Each layer replaces 5 % of what it gets (T = 0.05). How much is left after thirty?",
+    question: "Each layer replaces 5 % of what it gets (T = 0.05). How much of the digit is left after thirty?",
     choices: ["95 %", "60 %", "20 %", "nothing"],
     right: 2,
     isSettled: () => climbedNow() === LAYERS,
