@@ -76,7 +76,7 @@ def test_an_interval_of_points_ends_where_they_do():
         "bounds": [0.01],
         "interval": [0.36, 1.13],
     }
-    words = {"number": "74.5 points", "interval": "36.0 to 100", "asked": "above 1"}
+    words = {"number": "74.5 points", "interval": "36.0 to 100", "asked": "above 1 points"}
     assert make_index.numbers_of(test) == words
 
 

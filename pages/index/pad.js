@@ -40,8 +40,8 @@ function drawPad(place, name = "pad") {
   const [left, top, side] = place;
   if (side > FINGER) stage.hold(...place);
   if (state.ink) return;
-  if (side > FINGER) stage.text(left + side / 2, top + side + DRAW - 2, "draw your own", "small pen", "middle");
-  else if (!isSmall.matches) stage.text(left + side + 6, top + side - 2, "draw", "small pen");
+  if (side > FINGER) stage.text(left + side / 2, top + side + DRAW - 2, side > 96 ? "draw your own" : "draw", "small pen", "middle");
+  else if (!isSmall.matches && stage.height > 360) stage.text(left + side + 6, top + side - 2, "draw", "small pen");
 }
 
 /* Draws with the pointer: the first stroke wipes what stood there. */
@@ -54,10 +54,11 @@ function pointAtPad(kind, x, y, canDrag) {
     drawing = null;
     set({ ink: state.ink }); // now it is centred
   }
-  if (kind === "down" || !place) before = null;
-  if (!drawing || !place || kind === "down") return; // a press alone wipes nothing
+  if (!place) before = null;
+  if (!drawing || !place) return;
   const [left, top, side] = place;
   const at = [((x - left) * SIDE) / side, ((y - top) * SIDE) / side];
+  if (kind === "down") return void (before = at); // a press alone wipes nothing
   const line = Array.from({ length: 2 * SIDE }, (_, n) => at.map((end, k) => end + (((before ?? at)[k] - end) * n) / (2 * SIDE)));
   for (let i = 0; i < PIXELS; i++) {
     const distances = line.map(([across, down]) => Math.hypot((i % SIDE) + 0.5 - across, Math.floor(i / SIDE) + 0.5 - down));

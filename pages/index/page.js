@@ -363,8 +363,7 @@ function start() {
   document.addEventListener("focusin", follow);
   document.querySelectorAll(".try").forEach((link) => link.addEventListener("click", tryOut));
   listenToPointer();
-  isSmall.addEventListener("change", foldLevers);
-  isSmall.addEventListener("change", () => scrollToScene(state.scene));
+  isSmall.addEventListener("change", () => { foldLevers(); scrollToScene(state.scene); });
   new ResizeObserver(redraw).observe(stage.canvas);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
   startWorker();

@@ -151,10 +151,10 @@ function drawRead(run, names, looks, place) {
   if (place[2] > 300 && !run.cuts.length) stage.text(across(0), down(1) - 4, "new digits read", "small faint");
   stage.line([[across(0), down(CHANCE)], [across(until), down(CHANCE)]], "level");
   const lineOf = (points) => points.filter(([step]) => step <= run.until).map(([step, share]) => [across(step), down(share)]);
-  run.ghost?.forEach((points) => stage.line(lineOf(points.filter(([step]) => step < run.until)), "ghost")); // without a cut at its end
-  for (const { step, count } of run.cuts) {
+  run.ghost?.forEach((points) => stage.line(lineOf(points.filter(([step], i) => step < run.until || step > points[i - 1][0])), "ghost")); // without a cut at its end
+  for (const { step, total } of run.cuts) {
     stage.line([[across(step), down(0)], [across(step), down(1)]], "cut-at");
-    stage.text(across(step), down(1) - 4, `${count} cut`, "small", "middle");
+    stage.text(across(step), down(1) - 4, `${total} cut`, "small", "middle");
   }
   run.read.forEach((points, k) => {
     stage.line(lineOf(points), `line ${looks[k]}`);
@@ -193,7 +193,7 @@ const captionOfPair = (run, names) => readInWords(run, names.map((name, k) => `$
 function playRace(values) {
   set(Object.fromEntries(SCENES.race.levers.map((name) => [name, values[name]])));
   play();
-  $("fold").open = true;
+  $("fold").open ||= !isSmall.matches;
 }
 
 /* What a link in an answer asks for, such as #race&depth=5, #sabotage&cutCount=20, or #turn; bets and all else stay. */

@@ -13,7 +13,7 @@ let tower = null; // where it stands
 function cutLayers(from, count) {
   const run = runs.sabotage;
   for (let layer = from; layer < from + count; layer++) run.closed.add(layer);
-  run.cuts.push({ step: run.step, from, count, before: readNow(run, 0) });
+  run.cuts.push({ step: run.step, from, count, total: run.closed.size, before: readNow(run, 0) });
   run.until = run.step + HEALING;
   ask("sabotage", { cut: [from, count] });
   run.isPlaying = true;
@@ -33,11 +33,11 @@ function cutByHand(from, count) {
   play();
 }
 
-/* The layer of the tower at a place, from 1; null beside it. */
+/* The layer of the tower at a place, from 1, of the lowest row, too; null beside it. */
 function layerAt(x, y) {
   if (!tower || x < tower.left || x > tower.right + tower.wide) return null;
   const layer = LAYERS - Math.floor((y - tower.rowTop(LAYERS)) / tower.high);
-  return layer >= 1 && layer <= LAYERS ? layer : null;
+  return layer >= 0 && layer <= LAYERS ? Math.max(1, layer) : null;
 }
 
 const frameNow = () => [state.cutFrom, Math.min(state.cutCount, LAYERS + 1 - state.cutFrom)];
@@ -98,7 +98,7 @@ SCENES.sabotage = {
   },
 
   bet: {
-    question: "At step 100 eight neighbouring layers are cut. How many digits does the net read 200 steps later, compared with before?",
+    question: "At step 100 eight neighbouring layers are cut. Compared with before, how many digits does the net read 200 steps later?",
     choices: ["hardly any", "half as many", "about as many"],
     right: 2,
     isSettled: () => runs.sabotage?.step >= TRAINED + HEALING,
