@@ -51,7 +51,7 @@ SIDE = 14  # of an image in the page; MNIST's is twice as long
 TOP = 15  # the brightest of the 16 greys that 4 bits hold
 DIGITS = 4  # of the means of T
 CLAIMS = {
-    "primary-thirty-layers": "From small weights thirty plain layers fail, and thirty highway layers train.",
+    "primary-thirty-layers": "With small first weights, thirty plain layers fail, and thirty highway layers train.",
     "best-start-two-orders": "At 100 layers the loss of plain nets is over 100 times that of highway nets.",
     "primary-past-1000": "More than a thousand layers train, and they are of use.",
 }

@@ -34,6 +34,9 @@ SCENES.judge = {
     const parts = claimNow() < 0 ? sectionOf("judge").querySelectorAll(".score, .so") : box.querySelectorAll(".says, :scope > ul");
     copy.append(...[...parts].map((part) => part.cloneNode(true)));
     stage.held.append(copy);
+    if (claimNow() >= 0) return;
+    const side = stage.width / (LAYERS + 1); // the reader's digit through thirty highway layers, and below through plain ones
+    [STANDARD.T, 1].forEach((T, row) => climb(inkSeen(), T).forEach((values, layer) => stage.tile(`${row + 1}:${layer}`, [layer * side, stage.height - (2 - row) * side, side - 3, side - 3], SIDE, plainColors(values))));
   },
 
   caption() {
@@ -79,7 +82,7 @@ function goOnJudging() {
   redraw();
   const title = boxNow().firstElementChild;
   title.focus({ preventScroll: true });
-  title.scrollIntoView({ block: isSmall.matches ? "start" : "nearest" });
+  (isSmall.matches ? title : sectionOf("judge")).scrollIntoView({ block: "start" });
 }
 
 function showClaims() {

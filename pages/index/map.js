@@ -91,7 +91,7 @@ SCENES.start = {
     stage.text(left + wide - across / 2, bottom + 16, "plain", "small strong plain", "middle");
     stage.text(stage.width / 2, bottom + 36, "a layer keeps more ← T at the start → replaces more", "small", "middle");
     stage.text(4, top - 10, isWide ? "rate ↑ larger steps" : "rate ↑", "small");
-    stage.text(left + wide, top - 10, "× guesses, no mark: learns a little, ● learns", "small", "end");
+    stage.text(left + wide, top - 10, `${isWide ? "grey: not trained, " : ""}× guesses, no mark: learns a little, ● learns`, "small", "end");
     if (isTold("start")) this.drawLaw(this.layout());
     else stage.box([left + wide - across, top, across, RATES.length * high], "calls"); // the bet is on it
   },
@@ -119,14 +119,14 @@ SCENES.start = {
   caption() {
     const { loss, still } = maps[state.weights].get(chosenCell()) ?? {};
     const net = state.cellBias === Infinity ? "plain" : `from T = ${FIELDS.cellBias.say(state.cellBias)}`;
-    const says = loss === undefined ? "not trained yet" : `loss ${loss.toFixed(2)}; ${shareInWords(still)} of the gradient still arrives`;
+    const says = loss === undefined ? "not trained yet" : `loss ${loss.toFixed(2)}${isCovered("start") ? "" : `; ${shareInWords(still)} of the gradient still arrives`}`;
     const trained = [...maps[state.weights].values()];
-    const learn = trained.length ? ` ${trained.filter(isLearning).length} of ${trained.length} learn (●).` : "";
+    const learn = trained.length && !isCovered("start") ? ` ${trained.filter(isLearning).length} of ${trained.length} learn (●).` : "";
     return `Framed: ${net}, rate ${state.cellRate}: ${says}.${learn}`;
   },
 
   bet: {
-    question: "The last column holds plain nets. Their first weights are larger than in Race, and keep a signal’s size. Do these nets learn?",
+    question: "The last column holds plain nets. They begin with larger weights than those in Race, so that a signal keeps its size. Do they learn?",
     choices: ["never", "at a low rate", "at a high rate"],
     right: 1,
     isSettled: () => PLAIN_CELLS.every((key) => maps.orthogonal.has(key)),

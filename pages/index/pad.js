@@ -54,8 +54,7 @@ function pointAtPad(kind, x, y, canDrag) {
     drawing = null;
     set({ ink: state.ink }); // now it is centred
   }
-  if (!place) before = null;
-  if (!drawing || !place) return;
+  if (!drawing || !place) return void (before = null);
   const [left, top, side] = place;
   const at = [((x - left) * SIDE) / side, ((y - top) * SIDE) / side];
   if (kind === "down") return void (before = at); // a press alone wipes nothing

@@ -72,7 +72,7 @@ SCENES.pointers = {
       stage.text(wide + 22, 48 + (BLOCKS_OF_FOLLOWER - block + 0.5) * high + 4, String(block), "small", "end");
     }
     if (!isAtEnd()) stage.box([wide + 26, 48 + (BLOCKS_OF_FOLLOWER - state.block) * high, width - wide - 28, high], "chosen");
-    if (each <= 40) stage.text(wide + 22, height - 26, "reads", "small", "end");
+    if (each <= 40) stage.text(wide + 22, height - 26, "answers", "small", "end");
     stage.text(wide + 4, 14, each > 40 ? "layer ↑ its answer, 0 to 5" : "layer ↑ k =", "small");
   },
 
@@ -151,7 +151,7 @@ SCENES.pointers = {
     }
     const answer = argmax(answers[Math.min(state.block, answers.length - 1)]);
     for (let i = 0; i < SIZE; i++) if (wide > 70) stage.text(left + ((i + 0.5) * wide) / SIZE, top + height + 18, i, "small faint", "middle");
-    stage.text(left + wide / 2, top + height + 38, wide > 40 ? `reads ${answer}` : answer, "small", "middle");
+    stage.text(left + wide / 2, top + height + 38, wide > 40 ? `answers ${answer}` : answer, "small", "middle");
     stage.text(left + wide / 2, top + height + 56, (wide > 40 ? ["✗ wrong", "✓ right"] : ["✗", "✓"])[Number(answer === right)], "small strong", "middle");
   },
 

@@ -98,7 +98,7 @@ SCENES.sabotage = {
   },
 
   bet: {
-    question: "At step 100 eight neighbouring layers are cut. Compared with before, how many digits does the net read 200 steps later?",
+    question: "At step 100 eight neighbouring layers are cut. After 200 more steps, how many digits does the net read, compared with just before the cut?",
     choices: ["hardly any", "half as many", "about as many"],
     right: 2,
     isSettled: () => runs.sabotage?.step >= TRAINED + HEALING,

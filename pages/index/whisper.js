@@ -131,7 +131,7 @@ SCENES.whisper = {
       stage.text(left + side / 2, above + side + 8, "▲", "", "middle");
     }
     if (top < LAYERS) {
-      stage.box(tilePlace(top + 1), "chosen");
+      stage.box(tilePlace(top), "chosen");
       redraw();
     }
     this.drawValley(now, top === LAYERS);
@@ -163,9 +163,8 @@ SCENES.whisper = {
     const here = [across(state.T), down(Math.log10(now))];
     const isCalling = isThere && isTold("whisper") && tried.length < 4;
     if (this.isHidden) {
-      stage.line([[here[0], place[1]], [here[0], place[1] + place[3]]], "level");
       stage.text(here[0], place[1] + place[3] / 2, "?", "number pen", "middle");
-      stage.text(here[0] + 16, place[1] + place[3] / 2, "how much arrives?", "small pen");
+      stage.text(here[0] + 16, place[1] + place[3] / 2, visited.size ? "" : "how much arrives?", "small pen");
     } else stage.dot(...here, isCalling ? "here calls" : "here", 7);
     const [aside, words, anchor] = state.T > 0.5 ? [-14, "← drag T", "end"] : [14, "drag T →", "start"];
     if (isCalling) stage.text(here[0] + aside, Math.min(here[1] + 30, place[1] + place[3] - 8), words, "small pen", anchor);
@@ -183,8 +182,7 @@ SCENES.whisper = {
 
   caption() {
     const arrives = this.left === undefined ? "" : `; ${shareInWords(this.left)} of the digit’s size arrives`;
-    const handedOn = (T) => percent(10 ** decadesLeft(T, FACTORS.program, 1));
-    const least = this.isPassed ? ` A layer hands on ${handedOn(1)} of the size at T = 1, but ${handedOn(LEAST)} at T = ${LEAST}.` : "";
+    const least = this.isPassed ? ` Least arrives at T = ${LEAST}, not at 1: there the kept and the mixed part, two unrelated pictures, partly cancel.` : "";
     return `Each layer replaces ${percent(state.T)}${arrives}.${least}`;
   },
 
