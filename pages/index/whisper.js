@@ -182,7 +182,7 @@ SCENES.whisper = {
 
   caption() {
     const arrives = this.left === undefined ? "" : `; ${shareInWords(this.left)} of the digit’s size arrives`;
-    const least = this.isPassed ? ` Least arrives at T = ${LEAST}, not at 1: there the kept and the mixed part, two unrelated pictures, partly cancel.` : "";
+    const least = this.isPassed ? ` Least arrives at T = ${LEAST}, not at 1: a kept part and a mix, unrelated, add up as at a right angle, to less than a whole mix.` : "";
     return `Each layer replaces ${percent(state.T)}${arrives}.${least}`;
   },
 
