@@ -283,7 +283,11 @@ def unit_of(test: dict) -> str:
 
 
 def rounded(test: dict, value: float) -> str:
-    digits = 3 if unit_of(test) == "" else 0 if value == 100 or test["log10"] else 1
+    digits = 1
+    if unit_of(test) == "":
+        digits = 3
+    elif value == 100 or test["log10"]:
+        digits = 0
     return minus_signs(f"{value:.{digits}f}")
 
 
