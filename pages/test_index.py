@@ -529,6 +529,7 @@ def test_a_reader_draws_cuts_and_drags(driver):
     driver.execute_script("showScene('sabotage')")
     wait_for(driver, "tower && !stage.isMoving && runs.sabotage.read[0].length")
     x, upper, lower = shown(driver, "[tower.left + 5, tower.rowTop(12) + 2, tower.rowTop(10) + 2]")
+    assert shown(driver, "layerAt(tower.left + 5, tower.rowTop(0) + 2)") == 1  # a drag may begin on the lowest row
     drag((x, lower), (x, upper))
     assert shown(driver, "[frameNow(), runs.sabotage.closed.size]") == [[10, 3], 0]  # first the net is trained
     wait_for(driver, "runs.sabotage.cuts.length")
@@ -555,3 +556,6 @@ def test_a_reader_draws_cuts_and_drags(driver):
     head, other = shown(driver, "[SCENES.pointers.placeOf(4), SCENES.pointers.placeOf(1)]")
     drag(head, other)
     assert shown(driver, "state.table") == "131401"
+    place = shown(driver, "SCENES.pointers.placeOf(3)")
+    drag(place, place)  # a press: the path begins there
+    assert shown(driver, "[state.at, state.table]") == [3, "131401"]
