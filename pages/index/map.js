@@ -1,6 +1,5 @@
 "use strict";
-/* Start: a map that is filled by small nets.  A column is a start, a row a rate; above the columns stands what the law
-   says of the start. */
+/* Start: small nets, a row for each rate.  First the plain ones, on which the bet is; then a map, a column for each start. */
 
 const COLUMNS = BIASES.length;
 const CELLS = COLUMNS * RATES.length; // a cell has a number: its column + COLUMNS * its row
@@ -9,7 +8,7 @@ const GUESSES = 2.2; // the loss above which it counts as guessing
 const LEARNS = 1.8; // the loss below which a net counts as learning after its 60 steps
 
 const maps = { orthogonal: new Map(), program: new Map() }; // {cell: what the worker found}
-const filling = { isPlaying: false, isWaiting: false, first: [3, 7].map((row) => 3 + COLUMNS * row) }; // a net that learns, one that does not
+const filling = { isPlaying: false, isWaiting: false, first: [] };
 
 const columnOf = (cell) => cell % COLUMNS;
 const rowOnMap = (cell) => Math.floor(cell / COLUMNS);
@@ -24,8 +23,7 @@ function aboutCell(cell) {
 /* While the map plays, the cells in random order, so that the shape is seen early; those that were asked for come first. */
 function fillOn() {
   const order = filling.isPlaying ? permutation(CELLS, uniformFrom(7)) : [];
-  const free = order.filter((cell) => !isCovered("start") || !PLAIN_CELLS.includes(cell)); // the bet is on the plain nets
-  const next = [...filling.first, ...free].find((cell) => !maps[state.weights].has(cell));
+  const next = [...filling.first, ...order].find((cell) => !maps[state.weights].has(cell));
   if (next === undefined) filling.isPlaying = false;
   redraw();
   if (next === undefined || !worker || filling.isWaiting || state.scene !== "start") return;
@@ -41,7 +39,7 @@ function receiveCell({ cell: [weights, cell], ...found }) {
   setTimeout(fillOn, PACE);
 }
 
-const isLearning = ({ loss }) => loss < LEARNS;
+const outcomeOf = (loss) => (loss < LEARNS ? "learns" : loss > GUESSES ? "guesses" : "learns a little");
 
 SCENES.start = {
   levers: ["weights", "cellBias", "cellRate"],
@@ -62,38 +60,41 @@ SCENES.start = {
     const { width, height } = stage;
     const left = 60;
     const isWide = width > 560;
-    const law = isTold("start") ? height * (isWide ? 0.34 : 0.26) : 0; // it comes with the answer
-    const wide = width - left - 4;
-    return { left, law, isWide, wide, cell: [wide / COLUMNS, (height - law - 72) / RATES.length], top: law + 32 };
+    const columns = isTold("start") ? COLUMNS : 1;
+    const law = columns > 1 && height > 250 ? height * (isWide ? 0.34 : 0.26) : 0;
+    const wide = columns > 1 ? width - left - 4 : 0.45 * width;
+    return { left, law, isWide, wide, columns, cell: [wide / columns, (height - law - 72) / RATES.length], top: law + 32 };
   },
 
   draw() {
-    const { left, isWide, wide, cell: [across, high], top } = this.layout();
+    const { left, law, isWide, wide, columns, cell: [across, high], top } = this.layout();
+    const isMap = columns > 1;
     const cells = maps[state.weights];
     const ramps = { highway: stage.colors.gate, plain: ramp(stage.colors.paper, stage.colors.color("plain")) };
-    for (let cell = 0; cell < CELLS; cell++) {
+    for (const cell of isMap ? Array(CELLS).keys() : PLAIN_CELLS) {
       const look = columnOf(cell) < COLUMNS - 1 ? "highway" : "plain";
       const found = cells.get(cell);
       const learned = found?.loss <= GUESSES ? Math.sqrt(Math.max(0, 1 - found.loss / Math.log(10))) || 0 : 0;
-      const place = [left + columnOf(cell) * across + 1, top + (RATES.length - 1 - rowOnMap(cell)) * high + 1, across - 2, high - 2];
+      const place = [left + (isMap ? columnOf(cell) : 0) * across + 1, top + (RATES.length - 1 - rowOnMap(cell)) * high + 1, across - 2, high - 2];
       stage.tile(`map ${cell}`, place, 1, [found ? ramps[look][Math.round(learned * SHADES)] : stage.colors.plus[0]]);
       if (found) stage.box(place, "cell");
       const middle = [place[0] + place[2] / 2, place[1] + place[3] / 2];
-      if (found && isLearning(found)) stage.dot(...middle, "learns", 4);
-      else if (found?.loss > GUESSES) stage.text(middle[0], middle[1] + 5, "×", "small faint", "middle");
-      if (chosenCell() === cell) stage.box(place, "chosen");
+      const outcome = found && outcomeOf(found.loss);
+      if (outcome === "learns") stage.dot(...middle, "learns", 4);
+      else if (outcome === "guesses") stage.text(middle[0], middle[1] + 5, "×", "small faint", "middle");
+      if (isMap && chosenCell() === cell) stage.box(place, "chosen");
+      if (!isMap) stage.text(left + wide + 16, middle[1] + 5, found ? `${outcome}: loss ${found.loss.toFixed(2)}` : "?", found ? "" : "strong");
     }
     RATES.forEach((rate, row) => (row % 2 || high > 11) && stage.text(left - 6, top + (RATES.length - row - 0.5) * high + 4, rate, "small", "end"));
     const bottom = top + RATES.length * high;
-    for (let column = 0; column < COLUMNS - 1; column += across > 44 ? 1 : 3) {
+    for (let column = 0; column < columns - 1; column += across > 44 ? 1 : 3) {
       stage.text(left + (column + 0.5) * across, bottom + 16, FIELDS.cellBias.say(BIASES[column]), "small", "middle");
     }
     stage.text(left + wide - across / 2, bottom + 16, "plain", "small strong plain", "middle");
-    stage.text(stage.width / 2, bottom + 36, "a layer keeps more ← T at the start → replaces more", "small", "middle");
+    if (isMap) stage.text(stage.width / 2, bottom + 36, "a layer keeps more ← T at the start → replaces more", "small", "middle");
     stage.text(4, top - 10, isWide ? "rate ↑ larger steps" : "rate ↑", "small");
-    stage.text(left + wide, top - 10, `${isWide ? "grey: not trained, " : ""}× guesses, no mark: learns a little, ● learns`, "small", "end");
-    if (isTold("start")) this.drawLaw(this.layout());
-    else stage.box([left + wide - across, top, across, RATES.length * high], "calls"); // the bet is on it
+    if (isMap) stage.text(left + wide, top - 10, `${isWide ? "grey: not trained, " : ""}× guesses, no mark: learns a little, ● learns`, "small", "end");
+    if (law) this.drawLaw(this.layout());
   },
 
   drawLaw({ left, law, isWide, wide, cell: [across] }) {
@@ -108,6 +109,7 @@ SCENES.start = {
 
   /* The pointer chooses as the levers do, and trains where it is released. */
   point(kind, x, y) {
+    if (!isTold("start")) return;
     const { left, cell: [across, high], top } = this.layout();
     const cellBias = BIASES[Math.floor((x - left) / across)];
     const cellRate = RATES[RATES.length - 1 - Math.floor((y - top) / high)];
@@ -119,15 +121,14 @@ SCENES.start = {
   caption() {
     const { loss, still } = maps[state.weights].get(chosenCell()) ?? {};
     const net = state.cellBias === Infinity ? "plain" : `from T = ${FIELDS.cellBias.say(state.cellBias)}`;
-    const says = loss === undefined ? "not trained yet" : `loss ${loss.toFixed(2)}${isCovered("start") ? "" : `; ${shareInWords(still)} of the gradient still arrives`}`;
-    const trained = [...maps[state.weights].values()];
-    const learn = trained.length && !isCovered("start") ? ` ${trained.filter(isLearning).length} of ${trained.length} learn (●).` : "";
-    return `Framed: ${net}, rate ${state.cellRate}: ${says}.${learn}`;
+    const says = loss === undefined ? "not trained yet" : `loss ${loss.toFixed(2)}; ${shareInWords(still)} of the gradient still arrives`;
+    if (!isTold("start")) return `Trained: ${maps[state.weights].size} of ${RATES.length} nets.`;
+    return `Framed: ${net}, rate ${state.cellRate}: ${says}.`;
   },
 
   bet: {
-    question: "The last column holds plain nets. They begin with larger weights than those in Race, so that a signal keeps its size. Do they learn?",
-    choices: ["never", "at a low rate", "at a high rate"],
+    question: "At which rates do these plain nets learn?",
+    choices: ["at none", "at low ones", "at high ones"],
     right: 1,
     isSettled: () => PLAIN_CELLS.every((key) => maps.orthogonal.has(key)),
 

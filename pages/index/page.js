@@ -100,6 +100,7 @@ function showScene(name) {
   redraw();
 }
 
+const isSealed = () => state.scene === "start" && !isTold("start"); // what its controls train is asked
 const isPlaying = () => SCENES[state.scene].isPlaying?.() ?? runNow()?.isPlaying ?? false;
 
 function togglePlay() {
@@ -113,7 +114,7 @@ function togglePlay() {
 
 function showButtons() {
   const { play: playScene, toPlay, action, canAct } = SCENES[state.scene];
-  $("play").hidden = !playScene && !ABOUT[state.scene];
+  $("play").hidden = isSealed() || (!playScene && !ABOUT[state.scene]);
   $("play").disabled = state.scene === "start" && maps[state.weights].size === CELLS; // all are trained
   $("again").hidden = !ABOUT[state.scene];
   $("again").style.visibility = runNow()?.step ? "" : "hidden"; // its place is kept
@@ -122,6 +123,7 @@ function showButtons() {
   write($("play"), isPlaying() ? "Pause" : toPlay?.() ?? "Play");
   write($("act"), action?.() || "");
   $("act").hidden = !$("act").textContent;
+  for (const link of document.querySelectorAll(".current .act")) write(link, $("act").textContent);
   $("act").disabled = canAct?.() === false;
   write($("hint"), keysNow().join(" · "));
 }
@@ -227,7 +229,7 @@ function keysNow() {
   if (choicesNow().length) keys.push(`1–${choicesNow().length} ${scene === "judge" ? "verdict" : "bet"}`);
   if (SCENES[scene].bet && !isTold(scene)) keys.push("A answer");
   if (!$("play").hidden) keys.push("space play");
-  if (scene !== "judge") keys.push("S controls");
+  if (scene !== "judge" && !isSealed()) keys.push("S controls");
   return keys;
 }
 

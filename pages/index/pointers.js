@@ -58,6 +58,7 @@ SCENES.pointers = {
       showLevers();
       redraw();
     } else this.along = 0;
+    document.documentElement.dataset.gates = state.gates;
     const { width, height } = stage;
     const wide = width * 0.46;
     const number = width > 560 ? 24 : 14;
@@ -65,15 +66,15 @@ SCENES.pointers = {
     this.ring = { x: wide / 2, y: height / 2 - 10, r, high: width > 560 ? r : height / 2 - 40, number };
     this.drawRing();
     const gap = width > 560 ? 20 : 8;
-    const each = (width - wide - 28 - 3 * gap) / 4;
-    KS.forEach((k, i) => this.drawTower(k, [wide + 28 + i * (each + gap), 48, each, height - 112]));
+    const ks = width > 560 ? KS : [KS[0], KS.at(-1)];
+    const each = (width - wide - 28 - (ks.length - 1) * gap) / ks.length;
+    ks.forEach((k, i) => this.drawTower(k, [wide + 28 + i * (each + gap), 48, each, height - 112]));
     const high = (height - 112) / (BLOCKS_OF_FOLLOWER + 1);
     for (let block = 0; block <= BLOCKS_OF_FOLLOWER; block += 3) {
       stage.text(wide + 22, 48 + (BLOCKS_OF_FOLLOWER - block + 0.5) * high + 4, String(block), "small", "end");
     }
     if (!isAtEnd()) stage.box([wide + 26, 48 + (BLOCKS_OF_FOLLOWER - state.block) * high, width - wide - 28, high], "chosen");
-    if (each <= 40) stage.text(wide + 22, height - 26, "answers", "small", "end");
-    stage.text(wide + 4, 14, each > 40 ? "layer ↑ its answer, 0 to 5" : "layer ↑ k =", "small");
+    stage.text(wide + 4, 14, "layer ↑ its answer, 0 to 5", "small");
   },
 
   placeOf(number) {
@@ -138,7 +139,7 @@ SCENES.pointers = {
       const colors = shares.map((share) => (isRead ? stage.colors.share[Math.round(share * SHADES)] : stage.colors.ink[0]));
       stage.tile(`${{ 1: 0, 4: 1 }[k] ?? k}:${block}`, place, SIZE, colors);
     });
-    stage.text(left + wide / 2, top - 12, wide > 40 ? `k = ${k}` : String(k), "strong", "middle");
+    stage.text(left + wide / 2, top - 12, `k = ${k}`, "strong", "middle");
     if (!isShown) {
       stage.text(left + wide / 2, top + height / 2, "?", "number", "middle");
       return;
@@ -150,9 +151,9 @@ SCENES.pointers = {
       stage.line([[left - 4, y], [left + wide + 4, y]], "stands");
     }
     const answer = argmax(answers[Math.min(state.block, answers.length - 1)]);
-    for (let i = 0; i < SIZE; i++) if (wide > 70) stage.text(left + ((i + 0.5) * wide) / SIZE, top + height + 18, i, "small faint", "middle");
-    stage.text(left + wide / 2, top + height + 38, wide > 40 ? `answers ${answer}` : answer, "small", "middle");
-    stage.text(left + wide / 2, top + height + 56, (wide > 40 ? ["✗ wrong", "✓ right"] : ["✗", "✓"])[Number(answer === right)], "small strong", "middle");
+    for (let i = 0; i < SIZE; i++) stage.text(left + ((i + 0.5) * wide) / SIZE, top + height + 18, i, "small faint", "middle");
+    stage.text(left + wide / 2, top + height + 38, `answers ${answer}`, "small", "middle");
+    stage.text(left + wide / 2, top + height + 56, answer === right ? "✓ right" : "✗ wrong", "small strong", "middle");
   },
 
   point(kind, x, y) {
@@ -181,11 +182,9 @@ SCENES.pointers = {
       if (block <= state.block) right.push(`k = ${k} from layer ${block}`);
       else others.push(k);
     }
-    const isInOrder = KS.every((k) => k === 1 || rightFrom(k) > rightFrom(k - 1));
-    const order = others.length || isInOrder || isCovered("pointers") ? "" : " Here a larger k is not always later; on average it is.";
     const says = right.length ? ` Right: ${right.join(", ")}.` : "";
     const lacks = others.length ? ` ${isAtEnd() ? "Wrong" : "Not yet right"}: k = ${others.join(", ")}.` : "";
-    return `${isHeld() ? "Gates held. " : ""}The path: ${way}.${says}${lacks}${order}`;
+    return `${isHeld() ? "Gates held. " : ""}The path: ${way}.${says}${lacks}`;
   },
 
   bet: {

@@ -227,7 +227,7 @@ SCENES.race = {
   caption: () => captionOfPair(runs.race, SCENES.race.names()),
 
   bet: {
-    question: "Both get the same images, and begin with equally small weights. Which tower learns?",
+    question: "Which tower learns to read?",
     choices: ["highway", "plain", "both", "neither"],
     right: 0,
     isSettled: () => runs.race?.step >= PATIENCE,

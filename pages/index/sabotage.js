@@ -33,9 +33,9 @@ function cutByHand(from, count) {
   play();
 }
 
-/* The layer of the tower at a place, from 1, of the lowest row, too; null beside it. */
+/* The layer of the tower at a place, from 1, of the lowest row, too; null beside it, and before the bet. */
 function layerAt(x, y) {
-  if (!tower || x < tower.left || x > tower.right + tower.wide) return null;
+  if (isCovered("sabotage") || x < tower.left || x > tower.right + tower.wide) return null;
   const layer = LAYERS - Math.floor((y - tower.rowTop(LAYERS)) / tower.high);
   return layer >= 0 && layer <= LAYERS ? Math.max(1, layer) : null;
 }
@@ -99,7 +99,7 @@ SCENES.sabotage = {
 
   bet: {
     question: "At step 100 eight neighbouring layers are cut. After 200 more steps, how many digits does the net read, compared with just before the cut?",
-    choices: ["hardly any", "half as many", "about as many"],
+    choices: ["few", "half as many", "about as many"],
     right: 2,
     isSettled: () => runs.sabotage?.step >= TRAINED + HEALING,
     prove() {

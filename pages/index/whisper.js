@@ -149,7 +149,7 @@ SCENES.whisper = {
     this.chart = place;
     const { across, down } = stage.chart(place, { from: 0, to: 1, ticks: [[0, "T = 0"], [0.25, "¼"], [0.5, "½"], [0.75, "¾"], [1, "1"]] }, { from: FLOOR, to: 0, ticks });
     this.isPassed = isTold("whisper") && Math.min(...visited.keys()) < LEAST && Math.max(...visited.keys()) >= 0.9;
-    stage.text(place[0] + place[2], place[1] + 16, this.isHidden ? "" : this.isPassed ? "violet: the law" : "size left (log)", "small", "end");
+    stage.text(place[0] + place[2], place[1] + 16, this.isHidden ? "" : this.isPassed ? "grey: this digit, violet: the law" : "size left (log)", "small", "end");
     if (this.isPassed) {
       visited.set(LEAST, leftAt(LEAST));
       const bottom = down(Math.log10(visited.get(LEAST)));
@@ -162,10 +162,8 @@ SCENES.whisper = {
     if (isTold("whisper")) stage.line(lineOf((T) => decadesLeft(T, FACTORS.program, LAYERS)), "law");
     const here = [across(state.T), down(Math.log10(now))];
     const isCalling = isThere && isTold("whisper") && tried.length < 4;
-    if (this.isHidden) {
-      stage.text(here[0], place[1] + place[3] / 2, "?", "number pen", "middle");
-      stage.text(here[0] + 16, place[1] + place[3] / 2, visited.size ? "" : "how much arrives?", "small pen");
-    } else stage.dot(...here, isCalling ? "here calls" : "here", 7);
+    if (this.isHidden) stage.text(here[0], place[1] + place[3] / 2, "?", "number pen", "middle");
+    else stage.dot(...here, isCalling ? "here calls" : "here", 7);
     const [aside, words, anchor] = state.T > 0.5 ? [-14, "← drag T", "end"] : [14, "drag T →", "start"];
     if (isCalling) stage.text(here[0] + aside, Math.min(here[1] + 30, place[1] + place[3] - 8), words, "small pen", anchor);
   },
