@@ -34,7 +34,7 @@ SCENES = {
     "whisper": "tellAnswer('whisper'); togglePlay();",
     "race": "",
     "sabotage": "SCENES.sabotage.bet.prove();",
-    "start": "",
+    "start": "SCENES.start.play();",
     "turn": "",
     "pointers": "",
     "judge": "",

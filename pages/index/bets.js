@@ -6,7 +6,6 @@ const isTold = (scene) => told.has(scene);
 const asked = new Set(); // those whose answers were asked for, without a bet
 const isOpen = (scene) => !isTold(scene) && (betOf(scene) !== null || asked.has(scene)); // the stage is trying it
 const isCovered = (scene) => !isTold(scene) && !isOpen(scene); // its bet is still to be made
-const unplayed = new Set(); // those that an address calls told, and whose nets are untrained
 
 /* A question with its choices as buttons. */
 function makeChoices(question, choices, choose) {
@@ -82,14 +81,13 @@ function prove(scene) {
   redraw();
 }
 
-/* A scene that is shown again goes on with what was being tried. */
+/* A scene that is shown again goes on with what was being tried; one that an address calls told plays it. */
 function goOnWithBet() {
   const { scene } = state;
-  const isTried = isOpen(scene);
-  if (!unplayed.delete(scene) && !isTried) return;
+  const isUntrained = isTold(scene) && (runNow() ? !runNow().step : scene === "start" && !maps.orthogonal.size);
+  if (!isOpen(scene) && !isUntrained) return;
   if (runNow()) play();
-  else if (isTried) SCENES[scene].bet.prove?.();
-  else SCENES.start.play();
+  else SCENES[scene].bet.prove?.();
 }
 
 /* For who does not bet; a second time for who does not wait. */
@@ -113,7 +111,7 @@ function isSeen(element) {
 /* Scrolls to the answer, but does not call back who reads on. */
 function tellAnswer(scene) {
   told.add(scene);
-  if (scene === "start" && scene === state.scene) stage.move(); // its map makes room for the law
+  if (scene === "whisper" && scene === state.scene) stage.move(); // it makes room for a chart
   showBets();
   const [box, answer] = [".bet", ":is(p.answer, .answer p)"].map((name) => sectionOf(scene).querySelector(name));
   if (isSeen(box) && !isLow.matches) answer.scrollIntoView({ behavior: calm.matches ? "auto" : "smooth", block: "nearest" });

@@ -15,12 +15,12 @@ function betOf(scene) {
 function markOf(scene) {
   if (isOpen(scene)) return "…";
   if (!isTold(scene) || betOf(scene) === null) return "";
-  return betOf(scene) === SCENES[scene].bet.right ? "✓" : "✗";
+  return betOf(scene) === SCENES[scene].bet.right ? "✓" : "○";
 }
 
 /* "4 of 6": of the scenes that the reader bet on; "" without bets. */
 function score() {
-  const [right, wrong] = ["✓", "✗"].map((mark) => BETS.filter((scene) => markOf(scene) === mark).length);
+  const [right, wrong] = ["✓", "○"].map((mark) => BETS.filter((scene) => markOf(scene) === mark).length);
   return right + wrong ? `${right} of ${right + wrong}` : "";
 }
 
@@ -73,7 +73,7 @@ function judge(i, choice) {
   showBets();
   const ours = claimBoxes()[i].querySelector(".ours");
   speak(`${agreement()} ${ours.textContent}`);
-  ours.nextSibling.focus({ preventScroll: true });
+  ours.nextSibling.focus();
 }
 
 function goOnJudging() {
@@ -99,6 +99,6 @@ function showClaims() {
     box.hidden = now >= 0 && now !== i;
     box.classList.toggle("told", isJudged);
     const words = now < 0 ? `You said: ${VERDICTS[verdict]}.` : agrees(i) ? "We judge so, too." : "We judge otherwise.";
-    showChoices(box, Number(verdict), isJudged && Number(DATA.verdicts[i]), isJudged ? `${agrees(i) ? "✓" : "✗"} ${words}` : "");
+    showChoices(box, Number(verdict), isJudged && Number(DATA.verdicts[i]), isJudged ? `${agrees(i) ? "✓" : "○"} ${words}` : "");
   });
 }

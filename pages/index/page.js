@@ -74,7 +74,6 @@ function keepAddress() {
 
 function pause() {
   if (runNow()) runNow().isPlaying = false;
-  filling.isPlaying = false;
   walking = null;
   sweep = null;
 }
@@ -100,7 +99,7 @@ function showScene(name) {
   redraw();
 }
 
-const isSealed = () => state.scene === "start" && !isTold("start"); // what its controls train is asked
+const isSealed = () => (state.scene === "start" ? !hasMap : state.scene === "whisper" && !isTold("whisper")); // the bet comes first
 const isPlaying = () => SCENES[state.scene].isPlaying?.() ?? runNow()?.isPlaying ?? false;
 
 function togglePlay() {
@@ -176,8 +175,8 @@ function makeLever(name) {
 /* What a lever shows: who draws has chosen no digit. */
 const seenOf = (name) => (name === "digit" && state.ink ? "" : state[name]);
 
-/* Levers are folded on a small screen, but not where the text asks for them; on a large one until the bet of Race, which has many. */
-const foldLevers = () => ($("fold").open = isSmall.matches ? ["whisper", "start"].includes(state.scene) : state.scene !== "race" || !isCovered("race"));
+/* Levers are folded on a small screen, but not where the text asks for them; on a large one in Race, which has many. */
+const foldLevers = () => ($("fold").open = isSmall.matches ? ["whisper", "start"].includes(state.scene) : state.scene !== "race");
 
 /* Shows the state in the levers of the scene. */
 function showLevers() {
@@ -262,7 +261,7 @@ function takeKey(event) {
 function follow({ target, relatedTarget }) {
   const scene = target.closest("#texts > section")?.id;
   if (!scene || scene === state.scene || !target.matches(":focus-visible")) return;
-  if (relatedTarget?.closest("#controls")) return sectionOf(state.scene).querySelector("h2").focus({ preventScroll: true });
+  if (relatedTarget?.closest("#controls")) return leadTo(state.scene);
   heading = scene;
   showScene(scene);
   scrollToScene(scene);
@@ -346,10 +345,7 @@ function takeAddress() {
   pause();
   const { scene, ...values } = stateOfAddress(location.hash);
   Object.assign(state, values);
-  for (const name of location.hash.includes("&bets=") ? BETS.filter((name) => betOf(name) !== null) : []) {
-    told.add(name);
-    if (ABOUT[name] || name === "start") unplayed.add(name);
-  }
+  for (const name of location.hash.includes("&bets=") ? BETS.filter((name) => betOf(name) !== null) : []) told.add(name);
   return scene;
 }
 

@@ -4,7 +4,7 @@
 
 const KS = [1, 2, 3, 4];
 const SURE = 0.5; // an answer stands where its probability is above this
-const WALK = 260; // milliseconds a block
+const WALK = 400; // milliseconds a block
 const follower = new Follower(DATA.pointers.net, fromFloat16(bytesOf(DATA.pointers.net.parameters)), DATA.pointers.held);
 const BLOCKS_OF_FOLLOWER = follower.depth;
 let walking = null; // when the walk began
@@ -34,6 +34,7 @@ function reachedBy(block) {
 
 /* Before the bet the other towers would tell. */
 const ksShown = () => (isCovered("pointers") ? [1] : KS);
+const ksDrawn = () => (stage.width > 560 ? KS : [KS[0], KS.at(-1)]);
 
 const isAtEnd = () => state.block === BLOCKS_OF_FOLLOWER;
 const isHeld = () => state.gates === "held";
@@ -66,7 +67,7 @@ SCENES.pointers = {
     this.ring = { x: wide / 2, y: height / 2 - 10, r, high: width > 560 ? r : height / 2 - 40, number };
     this.drawRing();
     const gap = width > 560 ? 20 : 8;
-    const ks = width > 560 ? KS : [KS[0], KS.at(-1)];
+    const ks = ksDrawn();
     const each = (width - wide - 28 - (ks.length - 1) * gap) / ks.length;
     ks.forEach((k, i) => this.drawTower(k, [wide + 28 + i * (each + gap), 48, each, height - 112]));
     const high = (height - 112) / (BLOCKS_OF_FOLLOWER + 1);
@@ -153,7 +154,7 @@ SCENES.pointers = {
     const answer = argmax(answers[Math.min(state.block, answers.length - 1)]);
     for (let i = 0; i < SIZE; i++) stage.text(left + ((i + 0.5) * wide) / SIZE, top + height + 18, i, "small faint", "middle");
     stage.text(left + wide / 2, top + height + 38, `answers ${answer}`, "small", "middle");
-    stage.text(left + wide / 2, top + height + 56, answer === right ? "✓ right" : "✗ wrong", "small strong", "middle");
+    stage.text(left + wide / 2, top + height + 56, rightFrom(k) <= state.block ? "✓ right" : answer === right ? "not sure" : "✗ wrong", "small strong", "middle");
   },
 
   point(kind, x, y) {
@@ -177,13 +178,13 @@ SCENES.pointers = {
     const way = pathOfProblem(problemNow(), DEEPEST).join(" → ");
     const right = [];
     const others = [];
-    for (const k of ksShown()) {
+    for (const k of ksShown().filter((one) => ksDrawn().includes(one))) {
       const block = rightFrom(k);
       if (block <= state.block) right.push(`k = ${k} from layer ${block}`);
       else others.push(k);
     }
     const says = right.length ? ` Right: ${right.join(", ")}.` : "";
-    const lacks = others.length ? ` ${isAtEnd() ? "Wrong" : "Not yet right"}: k = ${others.join(", ")}.` : "";
+    const lacks = others.length ? ` ${isAtEnd() ? "Wrong" : "Not yet"}: k = ${others.join(", ")}.` : "";
     return `${isHeld() ? "Gates held. " : ""}The path: ${way}.${says}${lacks}`;
   },
 

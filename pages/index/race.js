@@ -128,7 +128,7 @@ function drawTower(which, run, k, [left, top, width, height], name, look, hasPad
         stage.tile(`${which}:T${layer}`, [left + wide + 8 + asideOf(layer), rowTop(layer), 8, high], 1, [color], () => `Layer ${layer}: mean T = ${gates[layer - 1].toFixed(3)}.`);
       }
     }
-    if (portrait.gates) stage.text(left + wide + 12, top + head - 6, `${width < 160 ? "" : "T "}${portrait.gates.at(-1).toFixed(2)}`, "small", "middle");
+    if (portrait.gates) stage.text(left + wide + 12, top + head - 6, `${width < 200 ? "" : "T "}${portrait.gates.at(-1).toFixed(2)}`, "small", "middle");
     if (portrait.gates) stage.box([left + wide + 7.5, rowTop(rows - 1), 9, high * run.depth], "strip");
     stage.text(beside, bottom + 16, saysShare(portrait.up, narrow ? "" : " arrives"), "small");
     stage.text(left + width, bottom + 16, saysShare(portrait.down, width < 200 ? "" : " arrives"), "small", "end");
@@ -193,7 +193,6 @@ const captionOfPair = (run, names) => readInWords(run, names.map((name, k) => `$
 function playRace(values) {
   set(Object.fromEntries(SCENES.race.levers.map((name) => [name, values[name]])));
   play();
-  $("fold").open ||= !isSmall.matches;
 }
 
 /* What a link in an answer asks for, such as #race&depth=5, #sabotage&cutCount=20, or #turn; bets and all else stay. */

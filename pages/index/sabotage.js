@@ -20,6 +20,12 @@ function cutLayers(from, count) {
   set({ cutFrom: from, cutCount: count });
 }
 
+/* The runs of neighbouring layers in a set: [the lowest, how many]. */
+function neighbours(layers) {
+  const countFrom = (from) => (layers.has(from) ? 1 + countFrom(from + 1) : 0);
+  return [...layers].filter((from) => !layers.has(from - 1)).map((from) => [from, countFrom(from)]);
+}
+
 const areCut = (from, count) => Array.from({ length: count }, (_, i) => from + i).every((layer) => runs.sabotage.closed.has(layer));
 
 /* A net that has hardly learned is trained first.  A cut more is not what the bet tries. */
@@ -59,8 +65,8 @@ SCENES.sabotage = {
     tower = drawTower(1, run, 0, [0, 0, wide, height - 8], "highway", "highway");
     if (!dragged && !areCut(...frameNow())) this.mark(...frameNow(), "planned");
     const [lowest, rows] = frameNow();
-    stage.hold(tower.left, tower.rowTop(lowest + rows - 1) - GRIP, tower.right + tower.wide - tower.left, tower.high * rows + 2 * GRIP);
-    for (const { from, count } of run.cuts) this.mark(from, count, "cut");
+    if (!isCovered("sabotage")) stage.hold(tower.left, tower.rowTop(lowest + rows - 1) - GRIP, tower.right + tower.wide - tower.left, tower.high * rows + 2 * GRIP);
+    for (const [from, count] of neighbours(run.closed)) this.mark(from, count, "cut");
     if (dragged) this.mark(...rangeOf(dragged), "chosen");
     const left = wide + (isWide ? 72 : 52);
     const high = height * (isWide ? 0.72 : 0.6);

@@ -13,7 +13,7 @@ const rooms = [];
 const SWEEP = 3000; // milliseconds that T takes from 0 to 1
 let sweep = null; // {began, then}: while T is swept, and where it goes after that
 const visited = new Map(); // {T: what was left of this digit}, of all T that the finger has been at
-const SEALED = 0.2; // until the bet is made, a smaller T does not tell what is left
+const SHOWN = 10; // layers that are seen before the bet
 let lastT = STANDARD.T; // in the picture before
 let begun = -Infinity; // when the digit set out
 
@@ -55,13 +55,14 @@ function tryBetween(one, other) {
   for (let i = Math.ceil(50 * Math.min(one, other)); i <= 50 * Math.max(one, other); i++) visited.set(i / 50, leftAt(i / 50));
 }
 
-/* Tiles in a row, and rows: at least one place is left, for what arrives. */
-const gridNow = () => (stage.width > 1.3 * stage.height ? [11, 3] : [8, 4]);
+/* Tiles in a row, and rows: at least one place is left, for what arrives.  With the answer comes a chart, which needs room. */
+const gridNow = () => (isTold("whisper") && stage.width > 1.3 * stage.height ? [11, 3] : [8, 4]);
 
 /* The side of a tile with its gap.  On a low stage room is left for the pad below. */
 function tileSide() {
   const [across, rows] = gridNow();
-  return Math.min(stage.width / across, (0.6 * stage.height) / rows);
+  const share = isTold("whisper") || stage.height < 420 ? 0.6 : 0.7;
+  return Math.min(stage.width / across, (share * stage.height) / rows);
 }
 
 /* The place of tile `layer`: the road turns at the end of each row. */
@@ -92,7 +93,7 @@ SCENES.whisper = {
     const isOver = gone > 1 || calm.matches;
     state.T = isOver ? then : Math.round(100 * gone) / 100;
     if (isOver) sweep = null;
-    if (isOver && norm(inkSeen())) tryBetween(isCovered("whisper") ? SEALED : 0, 1);
+    if (isOver && norm(inkSeen())) tryBetween(0, 1);
     keepAddress();
     showLevers();
     redraw();
@@ -100,10 +101,10 @@ SCENES.whisper = {
 
   draw() {
     if (sweep) this.sweepOn();
-    const T = state.T;
+    const T = isTold("whisper") ? state.T : STANDARD.T;
     sectionOf("whisper").style.setProperty("--T", T); // its sketch follows
     const states = climb(inkSeen(), T);
-    const climbed = climbedNow();
+    const climbed = isCovered("whisper") ? Math.min(SHOWN, climbedNow()) : climbedNow();
     const top = Math.floor(climbed);
     states.forEach((values, layer) => {
       const [x, y, side] = tilePlace(layer);
@@ -112,65 +113,60 @@ SCENES.whisper = {
       if (layer && side > 60) stage.text(x + side - 3, y + side - 4, String(layer), "small faint", "end");
     });
     const now = shareOf(states, top);
-    const lowest = isCovered("whisper") ? SEALED : 0;
-    this.isHidden = T < lowest; // the bet is on it
-    this.left = top === LAYERS && !this.isHidden ? now : undefined; // not while it climbs
-    if (top === LAYERS && now && !this.isHidden) {
-      tryBetween(Math.max(lastT, lowest), T);
+    this.left = top === LAYERS ? now : undefined; // not while it climbs
+    if (isTold("whisper") && top === LAYERS && now) {
+      tryBetween(lastT, T);
       visited.set(T, now);
       lastT = T;
     }
     const [x, y, side] = tilePlace(LAYERS + 1);
     const isWide = gridNow()[1] === 3; // two places are free
-    const number = top < LAYERS ? String(top) : this.isHidden ? "?" : isWide ? shareInWords(now) : roughly(now);
+    const number = isCovered("whisper") ? "?" : top < LAYERS ? String(top) : isWide ? shareInWords(now) : roughly(now);
     const size = side / (isWide && number.length < 6 ? 2.2 : 3);
     stage.text(x, y + side / 2.4, number, "strong").style.fontSize = `${size}px`;
-    stage.text(x, y + side / 2 + Math.min(18, side / 2 - 4), top < LAYERS ? "layers" : "arrives", "small");
+    stage.text(x, y + side / 2 + Math.min(18, side / 2 - 4), isOpen("whisper") ? "layers" : "arrives", "small");
     for (let row = 1; row < gridNow()[1]; row++) {
       const [left, above] = tilePlace(row * gridNow()[0]);
       stage.text(left + side / 2, above + side + 8, "▲", "", "middle");
     }
-    if (top < LAYERS) {
-      stage.box(tilePlace(top), "chosen");
-      redraw();
-    }
-    this.drawValley(now, top === LAYERS);
-  },
-
-  /* The digit at the bottom, and beside it what was left for each T that was tried. */
-  drawValley(now, isThere) {
+    if (top < LAYERS) stage.box(tilePlace(top), "chosen");
+    if (climbedNow() < LAYERS) redraw();
     const below = gridNow()[1] * tileSide();
     const room = stage.height - below - 12 - DRAW;
     const pad = Math.min(room, 0.38 * stage.width);
     drawPad([0, below + 8, pad, pad]);
+    if (isTold("whisper")) this.drawValley(now, top === LAYERS, below, room, pad);
+  },
+
+  /* What was left for each T that was tried. */
+  drawValley(now, isThere, below, room, pad) {
     const place = [pad + 64, below + 12, stage.width - pad - 80, room + DRAW - 32];
     const powers = stage.height > 420 ? [0, -2, -4, -6, -8, -10] : [0, -5, -10];
-    const ticks = powers.filter((power) => !power || visited.size || !isCovered("whisper")).map((power) => [power, power ? `10${superscript(power)}` : "all"]);
+    const ticks = powers.map((power) => [power, power ? `10${superscript(power)}` : "all"]);
     this.chart = place;
     const { across, down } = stage.chart(place, { from: 0, to: 1, ticks: [[0, "T = 0"], [0.25, "¼"], [0.5, "½"], [0.75, "¾"], [1, "1"]] }, { from: FLOOR, to: 0, ticks });
-    this.isPassed = isTold("whisper") && Math.min(...visited.keys()) < LEAST && Math.max(...visited.keys()) >= 0.9;
-    stage.text(place[0] + place[2], place[1] + 16, this.isHidden ? "" : this.isPassed ? "grey: this digit, violet: the law" : "size left (log)", "small", "end");
+    this.isPassed = Math.min(...visited.keys()) < LEAST && Math.max(...visited.keys()) >= 0.9;
+    stage.text(place[0] + place[2], place[1] + 16, !this.isPassed ? "size left (log)" : place[2] > 300 ? "grey: this digit, violet: the law" : "violet: the law", "small", "end");
     if (this.isPassed) {
       visited.set(LEAST, leftAt(LEAST));
       const bottom = down(Math.log10(visited.get(LEAST)));
       stage.dot(across(LEAST), bottom, "here", 5);
-      stage.text(across(LEAST), bottom - 40, `least: T = ${LEAST.toFixed(2)}`, "small pen", "middle");
+      stage.text(across(LEAST), bottom - 40, place[2] > 300 ? `least: T = ${LEAST.toFixed(2)}` : "least", "small pen", "middle");
     }
     const tried = [...visited.keys()].sort((one, other) => one - other);
     const lineOf = (leftFor) => tried.map((T) => [across(T), down(leftFor(T))]);
     stage.line(lineOf((T) => Math.log10(visited.get(T))), "been");
-    if (isTold("whisper")) stage.line(lineOf((T) => decadesLeft(T, FACTORS.program, LAYERS)), "law");
+    stage.line(lineOf((T) => decadesLeft(T, FACTORS.program, LAYERS)), "law");
     const here = [across(state.T), down(Math.log10(now))];
-    const isCalling = isThere && isTold("whisper") && tried.length < 4;
-    if (this.isHidden) stage.text(here[0], place[1] + place[3] / 2, "?", "number pen", "middle");
-    else stage.dot(...here, isCalling ? "here calls" : "here", 7);
+    const isCalling = isThere && tried.length < 4;
+    stage.dot(...here, isCalling ? "here calls" : "here", 7);
     const [aside, words, anchor] = state.T > 0.5 ? [-14, "← drag T", "end"] : [14, "drag T →", "start"];
     if (isCalling) stage.text(here[0] + aside, Math.min(here[1] + 30, place[1] + place[3] - 8), words, "small pen", anchor);
   },
 
   /* A drag along the chart sets T. */
   point(kind, x, y, canDrag) {
-    const [left, top, width, height] = this.chart;
+    const [left, top, width, height] = isTold("whisper") ? this.chart : [];
     const isIn = x > left - 12 && x < left + width + 12 && y > top - 12 && y < top + height + 12;
     if (kind === "down") this.isDragging = isIn;
     if (this.isDragging) set({ T: Math.round(100 * Math.min(1, Math.max(0, (x - left) / width))) / 100 });
@@ -179,9 +175,8 @@ SCENES.whisper = {
   },
 
   caption() {
-    const arrives = this.left === undefined ? "" : `; ${shareInWords(this.left)} of the digit’s size arrives`;
-    const least = this.isPassed ? ` Least arrives at T = ${LEAST}, not at 1: a kept part and a mix, unrelated, add up as at a right angle, to less than a whole mix.` : "";
-    return `Each layer replaces ${percent(state.T)}${arrives}.${least}`;
+    const arrives = this.left === undefined ? "" : `; ${shareInWords(this.left)} of the size arrives`;
+    return `Each layer replaces ${percent(isTold("whisper") ? state.T : STANDARD.T)}${arrives}.`;
   },
 
   bet: {
