@@ -68,7 +68,7 @@ function verdictOn(scene) {
   if (!isTold(scene)) return "";
   const { choices, right } = SCENES[scene].bet;
   if (betOf(scene) === null) return `Answer: ${choices[right]}.`;
-  return markOf(scene) + (betOf(scene) === right ? " You were right." : ` Surprise: ${choices[right]}.`);
+  return markOf(scene) + (betOf(scene) === right ? " You were right." : ` You said ${choices[betOf(scene)]}. Surprise: ${choices[right]}.`);
 }
 
 /* Plays on the stage what the answer says. */

@@ -73,7 +73,8 @@ function judge(i, choice) {
   showBets();
   const ours = claimBoxes()[i].querySelector(".ours");
   speak(`${agreement()} ${ours.textContent}`);
-  ours.nextSibling.focus();
+  ours.nextSibling.focus({ preventScroll: true });
+  claimBoxes()[i].querySelector(isSmall.matches ? "ul" : ".ours").scrollIntoView({ block: "nearest" });
 }
 
 function goOnJudging() {

@@ -44,7 +44,7 @@ const outcomeOf = (loss) => (loss < LEARNS ? "learns" : loss > GUESSES ? "guesse
 
 SCENES.start = {
   get levers() { return hasMap ? ["weights", "cellBias", "cellRate"] : []; },
-  action: () => isTold("start") && (hasMap ? "Train it" : "Highway nets, too"),
+  action: () => isTold("start") && (hasMap ? "Train it" : "train highway nets"),
   isPlaying: () => filling.isPlaying,
 
   play() {
@@ -104,7 +104,7 @@ SCENES.start = {
   drawLaw({ left, law, isWide, wide, cell: [across] }) {
     const ticks = [0, -5, -10].map((power) => [power, power ? `10${superscript(power)}` : "all"]);
     const { down } = stage.chart([left, 24, wide, law - 28], { from: 0, to: 1, ticks: [] }, { from: FLOOR, to: 0, ticks });
-    stage.text(4, 12, isWide ? "signal that arrives before training (Whisper’s law, stronger mixes; ▲ measured)" : "signal before training (stronger mixes; ▲ measured)", "small");
+    stage.text(4, 12, isWide ? "signal that arrives at the start: the law (line), measured (▲)" : "signal at the start: the law (line), measured (▲)", "small");
     const middle = (column) => left + (column + 0.5) * across;
     const points = Array.from({ length: 8 * COLUMNS - 15 }, (_, i) => [middle(i / 8), down(decadesLeft(sigmoid(BIASES[0] + i / 8), FACTORS[state.weights], LAYERS))]);
     stage.line(points, "law");
@@ -138,7 +138,7 @@ SCENES.start = {
 
     /* The cells of the plain nets come first. */
     prove() {
-      set({ weights: "orthogonal", cellBias: Infinity, cellRate: 0.05 });
+      set({ weights: "orthogonal" });
       filling.first = [...PLAIN_CELLS];
       filling.isPlaying = true;
       fillOn();

@@ -113,8 +113,7 @@ function togglePlay() {
 
 function showButtons() {
   const { play: playScene, toPlay, action, canAct } = SCENES[state.scene];
-  $("play").hidden = isSealed() || (!playScene && !ABOUT[state.scene]);
-  $("play").disabled = state.scene === "start" && maps[state.weights].size === CELLS; // all are trained
+  $("play").hidden = isSealed() || (!playScene && !ABOUT[state.scene]) || (state.scene === "start" && maps[state.weights].size === CELLS);
   $("again").hidden = !ABOUT[state.scene];
   $("again").style.visibility = runNow()?.step ? "" : "hidden"; // its place is kept
   $("wipe").hidden = state.scene !== "whisper"; // elsewhere the menu of digits wipes

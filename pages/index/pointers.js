@@ -67,9 +67,8 @@ SCENES.pointers = {
     this.ring = { x: wide / 2, y: height / 2 - 10, r, high: width > 560 ? r : height / 2 - 40, number };
     this.drawRing();
     const gap = width > 560 ? 20 : 8;
-    const ks = ksDrawn();
-    const each = (width - wide - 28 - (ks.length - 1) * gap) / ks.length;
-    ks.forEach((k, i) => this.drawTower(k, [wide + 28 + i * (each + gap), 48, each, height - 112]));
+    const each = (width - wide - 28 - (ksDrawn().length - 1) * gap) / ksDrawn().length;
+    ksDrawn().forEach((k, i) => this.drawTower(k, [wide + 28 + i * (each + gap), 48, each, height - 112]));
     const high = (height - 112) / (BLOCKS_OF_FOLLOWER + 1);
     for (let block = 0; block <= BLOCKS_OF_FOLLOWER; block += 3) {
       stage.text(wide + 22, 48 + (BLOCKS_OF_FOLLOWER - block + 0.5) * high + 4, String(block), "small", "end");

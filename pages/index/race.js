@@ -128,15 +128,15 @@ function drawTower(which, run, k, [left, top, width, height], name, look, hasPad
         stage.tile(`${which}:T${layer}`, [left + wide + 8 + asideOf(layer), rowTop(layer), 8, high], 1, [color], () => `Layer ${layer}: mean T = ${gates[layer - 1].toFixed(3)}.`);
       }
     }
-    if (portrait.gates) stage.text(left + wide + 12, top + head - 6, `${width < 200 ? "" : "T "}${portrait.gates.at(-1).toFixed(2)}`, "small", "middle");
+    if (portrait.gates) stage.text(left + wide + 12, top + head - 6, `${width < 200 ? "" : "T "}${(portrait.gates.reduce((sum, T) => sum + T) / run.depth).toFixed(2)}`, "small", "middle");
     if (portrait.gates) stage.box([left + wide + 7.5, rowTop(rows - 1), 9, high * run.depth], "strip");
     stage.text(beside, bottom + 16, saysShare(portrait.up, narrow ? "" : " arrives"), "small");
     stage.text(left + width, bottom + 16, saysShare(portrait.down, width < 200 ? "" : " arrives"), "small", "end");
-    stage.text(beside, bottom + 36, `${now.isOne ? "always says" : "says"} ${now.guess}`, "small strong");
+    stage.text(beside, bottom + 36, `${now.isOne ? `says ${now.guess} to all` : `says ${now.guess}`}`, "small strong");
   }
   stage.text(left, top + head - 6, "↑ signal", "small");
   stage.text(left + width, top + head - 6, "↓ gradient", "small", "end");
-  if (isLifted) stage.text(left + wide + 12, top + height / 2, narrow ? "lifted out" : "thirty layers lifted out", "strong", "middle");
+  if (isLifted) stage.text(left + wide + 12, top + height / 2, `${narrow ? "lifted out" : "thirty layers lifted out"}: still ${percent(readNow(run, k))}`, "strong", "middle");
   if (hasPad) drawPad([left, bottom + 8, pad, pad], which ? "pad" : "pad 2");
   return { rowTop, high, left, wide, right, aside };
 }

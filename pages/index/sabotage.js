@@ -1,5 +1,5 @@
 "use strict";
-/* Sabotage: while a highway tower trains, the reader cuts the way past some of its layers: their T is set to 1. */
+/* Sabotage: while a highway tower trains, the reader cuts the bypass of some layers: their T is set to 1. */
 
 const TRAINED = 100; // steps before the cut of the bet
 const HEALING = 200; // steps that a net is given after a cut
@@ -98,7 +98,7 @@ SCENES.sabotage = {
     const last = run.cuts.at(-1);
     const now = percent(readNow(run, 0));
     if (dragged) return `Layers ${Math.min(dragged.from, dragged.to)} to ${Math.max(dragged.from, dragged.to)}: let go to cut them.`;
-    if (run.cutsAt) return `${readInWords(run, now)} At step ${TRAINED} the framed layers are cut.`;
+    if (run.cutsAt) return `${readInWords(run, now)} Cut at step ${TRAINED}.`;
     if (!last) return readInWords(run, now);
     return `${run.closed.size} cut: ${percent(last.before)} read before step ${last.step}, ${percent(last.after)} just after, ${now} by step ${run.step}.`;
   },

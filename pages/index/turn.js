@@ -20,7 +20,7 @@ SCENES.turn = {
 
   bet: {
     question: "How many digits will the shut tower read, compared with the free one?",
-    choices: ["it guesses", "half as many", "as many"],
+    choices: ["hardly any", "half as many", "as many"],
     right: 2,
     prove() {
       remake("turn");

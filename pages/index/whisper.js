@@ -55,14 +55,13 @@ function tryBetween(one, other) {
   for (let i = Math.ceil(50 * Math.min(one, other)); i <= 50 * Math.max(one, other); i++) visited.set(i / 50, leftAt(i / 50));
 }
 
-/* Tiles in a row, and rows: at least one place is left, for what arrives.  With the answer comes a chart, which needs room. */
-const gridNow = () => (isTold("whisper") && stage.width > 1.3 * stage.height ? [11, 3] : [8, 4]);
+/* Tiles in a row, and rows: at least one place is left, for what arrives. */
+const gridNow = () => (stage.width > 1.3 * stage.height ? [11, 3] : [8, 4]);
 
 /* The side of a tile with its gap.  On a low stage room is left for the pad below. */
 function tileSide() {
   const [across, rows] = gridNow();
-  const share = isTold("whisper") || stage.height < 420 ? 0.6 : 0.7;
-  return Math.min(stage.width / across, (share * stage.height) / rows);
+  return Math.min(stage.width / across, (0.6 * stage.height) / rows);
 }
 
 /* The place of tile `layer`: the road turns at the end of each row. */
@@ -124,7 +123,8 @@ SCENES.whisper = {
     const number = isCovered("whisper") ? "?" : top < LAYERS ? String(top) : isWide ? shareInWords(now) : roughly(now);
     const size = side / (isWide && number.length < 6 ? 2.2 : 3);
     stage.text(x, y + side / 2.4, number, "strong").style.fontSize = `${size}px`;
-    stage.text(x, y + side / 2 + Math.min(18, side / 2 - 4), isOpen("whisper") ? "layers" : "arrives", "small");
+    stage.text(x, y + side / 2 + Math.min(18, side / 2 - 4), top < LAYERS && !isCovered("whisper") ? "layers" : "arrives", "small");
+    if (isCovered("whisper") && top === SHOWN) stage.text(stage.width / 2, 1.5 * side, "How much arrives at the top? Bet.", "pen", "middle");
     for (let row = 1; row < gridNow()[1]; row++) {
       const [left, above] = tilePlace(row * gridNow()[0]);
       stage.text(left + side / 2, above + side + 8, "▲", "", "middle");
@@ -134,7 +134,7 @@ SCENES.whisper = {
     const below = gridNow()[1] * tileSide();
     const room = stage.height - below - 12 - DRAW;
     const pad = Math.min(room, 0.38 * stage.width);
-    drawPad([0, below + 8, pad, pad]);
+    drawPad([isTold("whisper") ? 0 : (stage.width - pad) / 2, below + 8, pad, pad]); // beside it comes a chart
     if (isTold("whisper")) this.drawValley(now, top === LAYERS, below, room, pad);
   },
 
@@ -146,7 +146,7 @@ SCENES.whisper = {
     this.chart = place;
     const { across, down } = stage.chart(place, { from: 0, to: 1, ticks: [[0, "T = 0"], [0.25, "¼"], [0.5, "½"], [0.75, "¾"], [1, "1"]] }, { from: FLOOR, to: 0, ticks });
     this.isPassed = Math.min(...visited.keys()) < LEAST && Math.max(...visited.keys()) >= 0.9;
-    stage.text(place[0] + place[2], place[1] + 16, !this.isPassed ? "size left (log)" : place[2] > 300 ? "grey: this digit, violet: the law" : "violet: the law", "small", "end");
+    stage.text(place[0] + place[2], place[1] + 16, !this.isPassed ? "size left (log)" : place[2] > 300 ? "grey: this digit, violet: the law" : "", "small", "end");
     if (this.isPassed) {
       visited.set(LEAST, leftAt(LEAST));
       const bottom = down(Math.log10(visited.get(LEAST)));
@@ -175,8 +175,10 @@ SCENES.whisper = {
   },
 
   caption() {
-    const arrives = this.left === undefined ? "" : `; ${shareInWords(this.left)} of the size arrives`;
-    return `Each layer replaces ${percent(isTold("whisper") ? state.T : STANDARD.T)}${arrives}.`;
+    if (!isTold("whisper")) return `The digit after ${SHOWN} layers; ${LAYERS - SHOWN} more are to come.`;
+    const lasts = Math.max(1, Math.ceil(Math.log(0.01) / Math.log(1 - state.T))); // then (1 - T) to this power is under 0.01
+    const digit = lasts <= LAYERS ? ` After ${lasts} ${lasts > 1 ? "layers" : "layer"} under 1 % of the digit itself is left.` : "";
+    return `Each layer replaces ${percent(state.T)}.${digit}`;
   },
 
   bet: {
