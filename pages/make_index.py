@@ -313,7 +313,7 @@ def part_in_words(test: dict, holds: bool) -> str:
     """A part of a claim's rule: its mark, name and number; below them the interval as a bar on a scale."""
     mark, why, look = ("✓", "passes", "") if holds else ("✗", "fails", "fails")
     words = numbers_of(test)
-    name = f"<span>{mark}</span><span>{name_of(test)}<em>: {why}</em></span><b>{words['number']}</b>"
+    name = f"<span>{mark}</span><span>{name_of(test)}<em>{why}</em></span><b>{words['number']}</b>"
     low, high = [f"{end:.4g}" for end in ends_in_words(test)]
     asked = f"asked: <b>{words['asked']}</b> <small>measured: {words['interval']}</small>"
     unit = " %" if unit_of(test) == " %" else ""

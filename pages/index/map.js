@@ -67,7 +67,7 @@ SCENES.start = {
     const isWide = width > 560;
     const columns = hasMap ? COLUMNS : 1;
     const law = columns > 1 && height > 250 ? height * (isWide ? 0.34 : 0.26) : 0;
-    const wide = columns > 1 ? width - left - 4 : (isWide ? 0.45 : 0.28) * width;
+    const wide = columns > 1 ? width - left - 4 : (isWide ? 0.6 : 0.28) * width;
     return { left, law, isWide, wide, columns, cell: [wide / columns, (height - law - 72) / RATES.length], top: law + 32 };
   },
 

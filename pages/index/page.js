@@ -55,7 +55,7 @@ function set(changes) {
   const scene = SCENES[state.scene];
   if (scene.onState && scene.levers.some((name) => Object.hasOwn(changes, name))) scene.onState(changes);
   const isDigit = "ink" in changes || "digit" in changes;
-  if (isDigit) visited.clear();
+  if (isDigit && !drawing) visited.forEach((_, T) => visited.set(T, leftAt(T)));
   if (isDigit) setOut();
   if (isDigit && runNow()) showDigit(runNow());
   keepAddress();
@@ -83,6 +83,7 @@ function showScene(name) {
   pause();
   state.scene = name;
   pointed = null;
+  speak("");
   if (stage.tiles.size) stage.move();
   document.documentElement.dataset.scene = name;
   for (const link of document.querySelectorAll("#scenes a")) {
@@ -99,7 +100,7 @@ function showScene(name) {
   redraw();
 }
 
-const isSealed = () => (state.scene === "start" ? !hasMap : state.scene === "whisper" && !isTold("whisper")); // the bet comes first
+const isSealed = () => (state.scene === "start" ? !hasMap : ["whisper", "sabotage"].includes(state.scene) && !isTold(state.scene)); // the bet comes first
 const isPlaying = () => SCENES[state.scene].isPlaying?.() ?? runNow()?.isPlaying ?? false;
 
 function togglePlay() {
@@ -112,13 +113,13 @@ function togglePlay() {
 }
 
 function showButtons() {
-  const { play: playScene, toPlay, action, canAct } = SCENES[state.scene];
+  const { play: playScene, action, canAct } = SCENES[state.scene];
   $("play").hidden = isSealed() || (!playScene && !ABOUT[state.scene]) || (state.scene === "start" && maps[state.weights].size === CELLS);
   $("again").hidden = !ABOUT[state.scene];
   $("again").style.visibility = runNow()?.step ? "" : "hidden"; // its place is kept
   $("wipe").hidden = state.scene !== "whisper"; // elsewhere the menu of digits wipes
   $("wipe").disabled = !state.ink;
-  write($("play"), isPlaying() ? "Pause" : toPlay?.() ?? "Play");
+  write($("play"), isPlaying() ? "Pause" : "Play");
   write($("act"), action?.() || "");
   $("act").hidden = !$("act").textContent;
   for (const link of document.querySelectorAll(".current .act")) write(link, $("act").textContent);

@@ -175,16 +175,9 @@ SCENES.pointers = {
 
   caption() {
     const way = pathOfProblem(problemNow(), DEEPEST).join(" → ");
-    const right = [];
-    const others = [];
-    for (const k of ksShown().filter((one) => ksDrawn().includes(one))) {
-      const block = rightFrom(k);
-      if (block <= state.block) right.push(`k = ${k} from layer ${block}`);
-      else others.push(k);
-    }
-    const says = right.length ? ` Right: ${right.join(", ")}.` : "";
-    const lacks = others.length ? ` ${isAtEnd() ? "Wrong" : "Not yet"}: k = ${others.join(", ")}.` : "";
-    return `${isHeld() ? "Gates held. " : ""}The path: ${way}.${says}${lacks}`;
+    const right = ksShown().filter((k) => ksDrawn().includes(k) && rightFrom(k) <= state.block);
+    const says = right.length ? ` Right: ${right.map((k) => `k = ${k} from layer ${rightFrom(k)}`).join(", ")}.` : "";
+    return `${isHeld() ? "Gates held. " : ""}The path: ${way}.${says}`;
   },
 
   bet: {

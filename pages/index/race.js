@@ -115,8 +115,9 @@ function drawTower(which, run, k, [left, top, width, height], name, look, hasPad
   const front = isPlaying() ? 2 : (2 * climbedNow()) / LAYERS; // 1 once the signal is at the top, 2 once the gradient is at the bottom
   if (front < 2) redraw();
   const drawRow = (layer, mark, side, values, what, isThere) => {
+    if (!isThere) return;
     const says = (unit) => `Layer ${layer}, unit ${unit + 1}: ${what} ${valueInWords(values[unit])}.`;
-    stage.tile(`${which}:${mark}${layer}`, [side + asideOf(layer), rowTop(layer), wide, high], WIDTH, logColors(isThere ? values : values.map(() => 0)), says);
+    stage.tile(`${which}:${mark}${layer}`, [side + asideOf(layer), rowTop(layer), wide, high], WIDTH, logColors(values), says);
   };
   if (portrait && portrait.states.length === rows * WIDTH) {
     for (let layer = 0; layer < rows; layer++) {
@@ -162,9 +163,10 @@ function drawRead(run, names, looks, place) {
     const [step, share] = points.at(-1);
     stage.dot(across(step), down(share), `end ${looks[k]}`, 4);
   });
+  const apart = place[2] > 500 ? 104 : 84; // from name to name
   const named = names.length > 1 && place[2] > 220 ? names : [];
-  named.forEach((name, k) => stage.text(across(0) + 12 + 84 * k, down(0) + 16, `— ${name}`, `small ${looks[k]}`));
-  if (run.ghost && place[2] > 160) stage.text(across(0) + 12 + 84 * named.length, down(0) + 16, "— before", "small faint");
+  named.forEach((name, k) => stage.text(across(0) + 12 + apart * k, down(0) + 16, `— ${name}`, `small ${looks[k]}`));
+  if (run.ghost && place[2] > 160) stage.text(across(0) + 12 + apart * named.length, down(0) + 16, "— before", "small faint");
 }
 
 /* Two towers, and below them what each reads; on a small stage one pad beside that, so that the towers stay high. */
@@ -184,7 +186,7 @@ function readInWords({ step, until }, shares) {
   if (calm.matches && isPlaying()) return `Training: step ${step} of ${until}.`;
   if (step) return `Step ${step}: ${shares} of new digits are read.`;
   if (isPlaying()) return "The training begins.";
-  return `Not trained yet: ${isCovered(state.scene) ? "bet, or " : ""}press ${SCENES[state.scene].toPlay?.() ?? "Play"}.`;
+  return `Not trained yet: ${[isCovered(state.scene) && "bet", !isSealed() && "press Play"].filter(Boolean).join(", or ")}.`;
 }
 
 const captionOfPair = (run, names) => readInWords(run, names.map((name, k) => `${name} ${percent(readNow(run, k))}`).join(", "));

@@ -52,8 +52,7 @@ const rangeOf = ({ from, to }) => [Math.min(from, to), Math.abs(to - from) + 1];
 SCENES.sabotage = {
   levers: ["cutFrom", "cutCount"],
   hasDigit: true,
-  action: () => !isCovered("sabotage") && "Cut", // the bet comes first
-  toPlay: () => (runNow()?.until === TRAINED && runNow().step < TRAINED ? `Run to step ${TRAINED}` : "Play"),
+  action: () => "Cut",
   canAct: () => !areCut(...frameNow()),
   act: () => cutByHand(...frameNow()),
 

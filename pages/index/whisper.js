@@ -14,6 +14,7 @@ const SWEEP = 3000; // milliseconds that T takes from 0 to 1
 let sweep = null; // {began, then}: while T is swept, and where it goes after that
 const visited = new Map(); // {T: what was left of this digit}, of all T that the finger has been at
 const SHOWN = 10; // layers that are seen before the bet
+const BEATS = 16; // of a slow climb of so many layers, with a rest; it is shown three times
 let lastT = STANDARD.T; // in the picture before
 let begun = -Infinity; // when the digit set out
 
@@ -103,13 +104,15 @@ SCENES.whisper = {
     const T = isTold("whisper") ? state.T : STANDARD.T;
     sectionOf("whisper").style.setProperty("--T", T); // its sketch follows
     const states = climb(inkSeen(), T);
-    const climbed = isCovered("whisper") ? Math.min(SHOWN, climbedNow()) : climbedNow();
+    const beat = (performance.now() - begun) / (3 * HOP);
+    const isRepeated = isCovered("whisper") && beat < 3 * BEATS;
+    const climbed = isCovered("whisper") ? Math.min(SHOWN, isRepeated ? beat % BEATS : SHOWN) : climbedNow();
     const top = Math.floor(climbed);
     states.forEach((values, layer) => {
       const [x, y, side] = tilePlace(layer);
       const seen = Math.max(0, Math.min(1, climbed - layer + 1));
       stage.tile(`1:${layer}`, [x, y, side, side], SIDE, plainColors(values.map((value) => seen * value)));
-      if (layer && side > 60) stage.text(x + side - 3, y + side - 4, String(layer), "small faint", "end");
+      if (side > 60) stage.text(x + side - 3, y + side - 4, layer ? String(layer) : "in", "small faint", "end");
     });
     const now = shareOf(states, top);
     this.left = top === LAYERS ? now : undefined; // not while it climbs
@@ -124,13 +127,13 @@ SCENES.whisper = {
     const size = side / (isWide && number.length < 6 ? 2.2 : 3);
     stage.text(x, y + side / 2.4, number, "strong").style.fontSize = `${size}px`;
     stage.text(x, y + side / 2 + Math.min(18, side / 2 - 4), top < LAYERS && !isCovered("whisper") ? "layers" : "arrives", "small");
-    if (isCovered("whisper") && top === SHOWN) stage.text(stage.width / 2, 1.5 * side, "How much arrives at the top? Bet.", "pen", "middle");
+    if (isCovered("whisper")) stage.text(stage.width / 2, 1.5 * side, "How much arrives at the top? Bet.", "pen", "middle");
     for (let row = 1; row < gridNow()[1]; row++) {
       const [left, above] = tilePlace(row * gridNow()[0]);
       stage.text(left + side / 2, above + side + 8, "▲", "", "middle");
     }
     if (top < LAYERS) stage.box(tilePlace(top), "chosen");
-    if (climbedNow() < LAYERS) redraw();
+    if (isRepeated || climbedNow() < LAYERS) redraw();
     const below = gridNow()[1] * tileSide();
     const room = stage.height - below - 12 - DRAW;
     const pad = Math.min(room, 0.38 * stage.width);
@@ -177,7 +180,7 @@ SCENES.whisper = {
   caption() {
     if (!isTold("whisper")) return `The digit after ${SHOWN} layers; ${LAYERS - SHOWN} more are to come.`;
     const lasts = Math.max(1, Math.ceil(Math.log(0.01) / Math.log(1 - state.T))); // then (1 - T) to this power is under 0.01
-    const digit = lasts <= LAYERS ? ` After ${lasts} ${lasts > 1 ? "layers" : "layer"} under 1 % of the digit itself is left.` : "";
+    const digit = lasts <= LAYERS ? ` After ${lasts} ${lasts > 1 ? "layers" : "layer"} under 1 % of the digit itself is left; the rest is mix.` : "";
     return `Each layer replaces ${percent(state.T)}.${digit}`;
   },
 
