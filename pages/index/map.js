@@ -87,7 +87,7 @@ SCENES.start = {
       if (outcome === "learns") stage.dot(...middle, "learns", 4);
       else if (outcome === "guesses") stage.text(middle[0], middle[1] + 5, "×", "small faint", "middle");
       if (hasMap && chosenCell() === cell) stage.box(place, "chosen");
-      if (!hasMap) stage.text(left + wide + 16, middle[1] + 5, found ? `${outcome}: loss ${found.loss.toFixed(2)}` : "?", found ? "" : "strong");
+      if (!hasMap) stage.text(left + wide + 16, middle[1] + 5, found ? `${outcome}: loss ${found.loss.toFixed(2)}` : "?", isWide ? "" : "small");
     }
     RATES.forEach((rate, row) => (row % 2 || high > 11) && stage.text(left - 6, top + (RATES.length - row - 0.5) * high + 4, rate, "small", "end"));
     const bottom = top + RATES.length * high;
@@ -98,6 +98,7 @@ SCENES.start = {
     if (hasMap) stage.text(stage.width / 2, bottom + 36, "a layer keeps more ← T at the start → replaces more", "small", "middle");
     stage.text(4, top - 10, isWide ? "rate ↑ larger steps" : "rate ↑", "small");
     if (hasMap) stage.text(left + wide, top - 10, `${isWide ? "grey: not trained, " : ""}× guesses, no mark: learns a little, ● learns`, "small", "end");
+    if (!hasMap) stage.text(left + wide + 16, top - 10, "pure guessing: 2.30", "small");
     if (law) this.drawLaw(this.layout());
   },
 

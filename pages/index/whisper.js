@@ -108,6 +108,7 @@ SCENES.whisper = {
     const isRepeated = isCovered("whisper") && beat < 3 * BEATS;
     const climbed = isCovered("whisper") ? Math.min(SHOWN, isRepeated ? beat % BEATS : SHOWN) : climbedNow();
     const top = Math.floor(climbed);
+    this.top = top;
     states.forEach((values, layer) => {
       const [x, y, side] = tilePlace(layer);
       const seen = Math.max(0, Math.min(1, climbed - layer + 1));
@@ -126,7 +127,7 @@ SCENES.whisper = {
     const number = isCovered("whisper") ? "?" : top < LAYERS ? String(top) : isWide ? shareInWords(now) : roughly(now);
     const size = side / (isWide && number.length < 6 ? 2.2 : 3);
     stage.text(x, y + side / 2.4, number, "strong").style.fontSize = `${size}px`;
-    stage.text(x, y + side / 2 + Math.min(18, side / 2 - 4), top < LAYERS && !isCovered("whisper") ? "layers" : "arrives", "small");
+    stage.text(x, y + side / 2 + Math.min(18, side / 2 - 4), top < LAYERS && !isCovered("whisper") ? "layers" : isWide ? "of its size arrives" : "arrives", "small");
     if (isCovered("whisper")) stage.text(stage.width / 2, 1.5 * side, "How much arrives at the top? Bet.", "pen", "middle");
     for (let row = 1; row < gridNow()[1]; row++) {
       const [left, above] = tilePlace(row * gridNow()[0]);
@@ -162,9 +163,9 @@ SCENES.whisper = {
     stage.line(lineOf((T) => decadesLeft(T, FACTORS.program, LAYERS)), "law");
     const here = [across(state.T), down(Math.log10(now))];
     const isCalling = isThere && tried.length < 4;
+    stage.hold(here[0] - 24, here[1] - 24, 48, 48);
     stage.dot(...here, isCalling ? "here calls" : "here", 7);
-    const [aside, words, anchor] = state.T > 0.5 ? [-14, "← drag T", "end"] : [14, "drag T →", "start"];
-    if (isCalling) stage.text(here[0] + aside, Math.min(here[1] + 30, place[1] + place[3] - 8), words, "small pen", anchor);
+    if (isCalling) stage.text(here[0] + 14, Math.min(here[1] + 30, place[1] + place[3] - 8), "drag T →", "small pen");
   },
 
   /* A drag along the chart sets T. */
@@ -172,15 +173,15 @@ SCENES.whisper = {
     const [left, top, width, height] = isTold("whisper") ? this.chart : [];
     const isIn = x > left - 12 && x < left + width + 12 && y > top - 12 && y < top + height + 12;
     if (kind === "down") this.isDragging = isIn;
-    if (this.isDragging) set({ T: Math.round(100 * Math.min(1, Math.max(0, (x - left) / width))) / 100 });
+    if (this.isDragging && kind !== "cancel") set({ T: Math.round(100 * Math.min(1, Math.max(0, (x - left) / width))) / 100 });
     if (kind === "up" || kind === "cancel") this.isDragging = false;
     pointAtPad(kind, x, y, canDrag);
   },
 
   caption() {
-    if (!isTold("whisper")) return `The digit after ${SHOWN} layers; ${LAYERS - SHOWN} more are to come.`;
-    const lasts = Math.max(1, Math.ceil(Math.log(0.01) / Math.log(1 - state.T))); // then (1 - T) to this power is under 0.01
-    const digit = lasts <= LAYERS ? ` After ${lasts} ${lasts > 1 ? "layers" : "layer"} under 1 % of the digit itself is left; the rest is mix.` : "";
+    if (!isTold("whisper")) return `The digit after layer ${this.top} of ${LAYERS}.`;
+    const lasts = Math.ceil(Math.log(0.01) / Math.log(1 - state.T)) || 1; // then (1 - T) to this power is under 0.01
+    const digit = lasts > 0 && lasts <= LAYERS ? ` After ${lasts} ${lasts > 1 ? "layers" : "layer"} under 1 % of the digit itself is left; the rest is mix.` : "";
     return `Each layer replaces ${percent(state.T)}.${digit}`;
   },
 
