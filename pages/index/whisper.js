@@ -164,7 +164,7 @@ SCENES.whisper = {
     const here = [across(state.T), down(Math.log10(now))];
     const isCalling = isThere && tried.length < 4;
     stage.hold(here[0] - 24, here[1] - 24, 48, 48);
-    stage.dot(...here, isCalling ? "here calls" : "here", 7);
+    if (isThere) stage.dot(...here, isCalling ? "here calls" : "here", 7);
     if (isCalling) stage.text(here[0] + 14, Math.min(here[1] + 30, place[1] + place[3] - 8), "drag T →", "small pen");
   },
 
@@ -181,7 +181,7 @@ SCENES.whisper = {
   caption() {
     if (!isTold("whisper")) return `The digit after layer ${this.top} of ${LAYERS}.`;
     const lasts = Math.ceil(Math.log(0.01) / Math.log(1 - state.T)) || 1; // then (1 - T) to this power is under 0.01
-    const digit = lasts > 0 && lasts <= LAYERS ? ` After ${lasts} ${lasts > 1 ? "layers" : "layer"} under 1 % of the digit itself is left; the rest is mix.` : "";
+    const digit = lasts > 0 && lasts <= LAYERS ? ` ${lasts > 1 ? `After ${lasts} layers under 1 % of the digit itself is left` : "Nothing of the digit is left after layer 1"}; the rest is mix.` : "";
     return `Each layer replaces ${percent(state.T)}.${digit}`;
   },
 
