@@ -129,7 +129,7 @@ function drawTower(which, run, k, [left, top, width, height], name, look, hasPad
         stage.tile(`${which}:T${layer}`, [left + wide + 8 + asideOf(layer), rowTop(layer), 8, high], 1, [color], () => `Layer ${layer}: mean T = ${gates[layer - 1].toFixed(3)}.`);
       }
     }
-    if (portrait.gates) stage.text(left + wide + 12, top + head - 6, `${width < 200 ? "" : "T "}${(portrait.gates.reduce((sum, T) => sum + T) / run.depth).toFixed(2)}`, "small", "middle");
+    if (portrait.gates) stage.text(left + wide + 12, top + head - 6, `${width < 200 ? "" : "mean T "}${(portrait.gates.reduce((sum, T) => sum + T) / run.depth).toFixed(2)}`, "small", "middle");
     if (portrait.gates) stage.box([left + wide + 7.5, rowTop(rows - 1), 9, high * run.depth], "strip");
     stage.text(beside, bottom + 16, saysShare(portrait.up, narrow ? "" : " arrives"), "small");
     stage.text(left + width, bottom + 16, saysShare(portrait.down, width < 200 ? "" : " arrives"), "small", "end");
