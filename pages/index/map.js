@@ -98,7 +98,7 @@ SCENES.start = {
     if (hasMap) stage.text(stage.width / 2, bottom + 36, "a layer keeps more ← T at the start → replaces more", "small", "middle");
     stage.text(4, top - 10, isWide ? "rate ↑ larger steps" : "rate ↑", "small");
     if (hasMap) stage.text(left + wide, top - 10, `${isWide ? "grey: not trained, " : ""}× guesses, no mark: learns a little, ● learns`, "small", "end");
-    if (!hasMap) stage.text(left + wide + 16, top - 10, "pure guessing: 2.30", "small");
+    if (!hasMap) stage.text(left + wide + 16, top - 10, `pure guessing: ${Math.log(10).toFixed(2)}`, "small");
     if (law) this.drawLaw(this.layout());
   },
 

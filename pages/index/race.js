@@ -133,7 +133,7 @@ function drawTower(which, run, k, [left, top, width, height], name, look, hasPad
     if (portrait.gates) stage.box([left + wide + 7.5, rowTop(rows - 1), 9, high * run.depth], "strip");
     stage.text(beside, bottom + 16, saysShare(portrait.up, narrow ? "" : " arrives"), "small");
     stage.text(left + width, bottom + 16, saysShare(portrait.down, width < 200 ? "" : " arrives"), "small", "end");
-    stage.text(beside, bottom + 36, `${now.isOne ? `says ${now.guess} to all` : `says ${now.guess}`}`, "small strong");
+    stage.text(beside, bottom + 36, `says ${now.guess}${now.isOne ? " to all" : ""}`, "small strong");
   }
   stage.text(left, top + head - 6, "↑ signal", "small");
   stage.text(left + width, top + head - 6, "↓ gradient", "small", "end");

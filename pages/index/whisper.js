@@ -116,7 +116,6 @@ SCENES.whisper = {
       if (side > 60) stage.text(x + side - 3, y + side - 4, layer ? String(layer) : "in", "small faint", "end");
     });
     const now = shareOf(states, top);
-    this.left = top === LAYERS ? now : undefined; // not while it climbs
     if (isTold("whisper") && top === LAYERS && now) {
       tryBetween(lastT, T);
       visited.set(T, now);
@@ -181,7 +180,7 @@ SCENES.whisper = {
   caption() {
     if (!isTold("whisper")) return `The digit after layer ${this.top} of ${LAYERS}.`;
     const lasts = Math.ceil(Math.log(0.01) / Math.log(1 - state.T)) || 1; // then (1 - T) to this power is under 0.01
-    const digit = lasts > 0 && lasts <= LAYERS ? ` ${lasts > 1 ? `After ${lasts} layers under 1 % of the digit itself is left` : "Nothing of the digit is left after layer 1"}; the rest is mix.` : "";
+    const digit = lasts > 0 && lasts <= LAYERS ? ` By layer ${lasts} hardly anything of the digit itself is left; the rest is mix.` : "";
     return `Each layer replaces ${percent(state.T)}.${digit}`;
   },
 
