@@ -76,7 +76,7 @@ IN_SCENES = {
     "plain loss, 100 layers ÷ highway loss, 100 layers": "the loss of plain nets over that of highway nets (log scale)",
     "highway accuracy": "highway nets read",
     "plain accuracy": "plain nets read",
-    "fall of the loss from first to last epoch": "fall of the error (loss) in training",
+    "fall of the loss from first to last epoch": "fall of the error (loss), first to last pass over the images",
     "accuracy that closing all blocks costs": "shutting all gates after training costs",
     "test accuracy − accuracy of one hidden layer": "gain over a net of one layer",
     "test accuracy": "new digits read",
@@ -381,7 +381,7 @@ def words_from(record: dict) -> dict[str, str]:
     scenes = load_results(ROOT / "experiments" / "results" / "scenes.json")
     cuts = select(scenes["summary"], cut=20)
     uncut = np.mean([trial["towers"][1]["read"] for trial in scenes["trials"]])
-    cut = np.mean([trial["cuts"][1]["after"] for trial in scenes["trials"]])
+    before, cut = [np.mean([trial["cuts"][1][when] for trial in scenes["trials"]]) for when in ("before", "after")]
     same = [trial["rates"][2]["spread_first"] < 1e-6 for trial in scenes["trials"]]
     easy_T, hard_T = np.mean([trial["problem"]["mean_T"] for trial in scenes["trials"]], axis=0)
     steps = load_results(ROOT / "experiments" / "results" / "depth_on_demand.json")["summary"]
@@ -389,6 +389,7 @@ def words_from(record: dict) -> dict[str, str]:
     highway_starts, plain_starts = (kind_of_starts(starts, kind) for kind in ("highway", "plain"))
     return {
         "uncut": f"{100 * uncut:.0f}&nbsp;%",
+        "before": f"{100 * before:.0f}&nbsp;%",
         "cut": f"{100 * cut:.0f}&nbsp;%",
         "same": str(sum(same)),
         "n_nets": str(cuts["seeds"]),
@@ -402,6 +403,7 @@ def words_from(record: dict) -> dict[str, str]:
         "held": f"{min(held)} to {max(held)}&nbsp;%",
         "n_test": str(record["settings"]["n_test"]),
         "shallow": share_right(steps, level="pointer-2", kind="shallow", depth=3),
+        "deep_plain": share_right(steps, level="pointer-2", kind="plain", depth=18),
         "deep": share_right(steps, level="pointer-2", kind="full", depth=18),
         "free": f"{100 * free['test_accuracy']['mean']:.1f}&nbsp;%",
         "shut": f"{100 * shut['test_accuracy']['mean']:.1f}&nbsp;%",

@@ -29,12 +29,12 @@ const frames = () => requestAnimationFrame(() => requestAnimationFrame(() => don
 if (answering) document.addEventListener("found", frames, { once: true });
 else frames();
 """
-# what each scene shows on its picture; Whisper sweeps T; those whose bets train nets play them when they are opened
+# what each scene shows on its picture; Whisper tries each T; those whose bets train nets play them when they are opened
 SCENES = {
-    "whisper": "tellAnswer('whisper'); togglePlay();",
+    "whisper": "tellAnswer('whisper'); tryBetween(0, 1); redraw();",
     "race": "",
     "sabotage": "SCENES.sabotage.bet.prove();",
-    "start": "SCENES.start.play();",
+    "start": "SCENES.start.widen(); SCENES.start.act();",
     "turn": "",
     "pointers": "",
     "judge": "",

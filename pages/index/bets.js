@@ -68,7 +68,7 @@ function verdictOn(scene) {
   if (!isTold(scene)) return "";
   const { choices, right } = SCENES[scene].bet;
   if (betOf(scene) === null) return `Answer: ${choices[right]}.`;
-  return markOf(scene) + (betOf(scene) === right ? " You were right." : ` You said ${choices[betOf(scene)]}. Surprise: ${choices[right]}.`);
+  return markOf(scene) + (betOf(scene) === right ? " You were right." : ` You said: ${choices[betOf(scene)]}. It was: ${choices[right]}.`);
 }
 
 /* Plays on the stage what the answer says. */
@@ -131,6 +131,7 @@ function showBets() {
     showChoices(section, betOf(scene), isTold(scene) && SCENES[scene].bet.right, verdictOn(scene));
     document.querySelector(`#scenes [href="#${scene}"]`).dataset.mark = markOf(scene);
     section.classList.toggle("told", isTold(scene));
+    section.classList.toggle("covered", isCovered(scene));
   }
   showClaims();
 }

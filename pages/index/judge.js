@@ -40,7 +40,7 @@ SCENES.judge = {
   },
 
   caption() {
-    return claimNow() < 0 ? "The address of this page holds your result." : [score() && `You predicted ${score()} scenes.`, agreement()].filter(Boolean).join(" ") || "No bets yet.";
+    return claimNow() < 0 ? "The address of this page holds your result." : [score() && `You were right in ${score()} scenes.`, agreement()].filter(Boolean).join(" ") || "No bets yet.";
   },
 };
 

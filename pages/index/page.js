@@ -75,7 +75,6 @@ function keepAddress() {
 function pause() {
   if (runNow()) runNow().isPlaying = false;
   walking = null;
-  sweep = null;
 }
 
 function showScene(name) {
@@ -100,7 +99,7 @@ function showScene(name) {
   redraw();
 }
 
-const isSealed = () => (state.scene === "start" ? !hasMap : ["whisper", "sabotage"].includes(state.scene) && !isTold(state.scene)); // the bet comes first
+const isSealed = () => (state.scene === "start" ? !isWhole() : ["whisper", "sabotage"].includes(state.scene) && !isTold(state.scene)); // the bet comes first
 const isPlaying = () => SCENES[state.scene].isPlaying?.() ?? runNow()?.isPlaying ?? false;
 
 function togglePlay() {

@@ -99,7 +99,8 @@ function drawTower(which, run, k, [left, top, width, height], name, look, hasPad
   const foot = hasPad ? pad + 8 + DRAW : 40; // and below it
   const beside = hasPad ? left + pad + 6 : left;
   stage.text(left, top + 18, name, `strong ${look}`);
-  const wide = (width - 24) / 2;
+  const isVeiled = state.scene === "race" && isCovered("race"); // the gradient and the gates come with the bet
+  const wide = isVeiled ? width : (width - 24) / 2;
   const words = stage.text(left + width, top + 22, narrow ? (width > 160 ? "read" : "") : "of new digits are read", "small", "end");
   stage.text(left + width - words.getComputedTextLength() - 6, top + 22, percent(readNow(run, k)), "number", "end");
   const rows = run.depth + 1;
@@ -112,8 +113,8 @@ function drawTower(which, run, k, [left, top, width, height], name, look, hasPad
   const portrait = isLifted ? run.lifted : now;
   const asideOf = (layer) => (run.closed.has(layer) ? aside : 0);
   const saysShare = (share, word) => (isCovered(state.scene) ? "" : (narrow ? roughly : shareInWords)(share) + word); // numbers come with the bet
-  const front = isPlaying() ? 2 : (2 * climbedNow()) / LAYERS; // 1 once the signal is at the top, 2 once the gradient is at the bottom
-  if (front < 2) redraw();
+  const front = isPlaying() ? 2 : ((isVeiled ? 1 : 2) * climbedNow()) / LAYERS; // 1 once the signal is at the top, 2 once the gradient is at the bottom
+  if (climbedNow() < LAYERS) redraw();
   const drawRow = (layer, mark, side, values, what, isThere) => {
     if (!isThere) return;
     const says = (unit) => `Layer ${layer}, unit ${unit + 1}: ${what} ${valueInWords(values[unit])}.`;
@@ -124,19 +125,19 @@ function drawTower(which, run, k, [left, top, width, height], name, look, hasPad
       const { states, gradients, gates } = layer ? portrait : now;
       drawRow(layer, "", left, rowOf(states, layer, WIDTH), "this digit’s signal is", layer / run.depth <= front);
       drawRow(layer, "g", right, rowOf(gradients, layer, WIDTH), "the mean gradient of 64 images is", 1 - layer / run.depth <= front - 1);
-      if (layer && gates) {
+      if (layer && gates && !isVeiled) {
         const color = stage.colors.gate[Math.round(gates[layer - 1] * SHADES)];
         stage.tile(`${which}:T${layer}`, [left + wide + 8 + asideOf(layer), rowTop(layer), 8, high], 1, [color], () => `Layer ${layer}: mean T = ${gates[layer - 1].toFixed(3)}.`);
       }
     }
-    if (portrait.gates) stage.text(left + wide + 12, top + head - 6, `${width < 200 ? "" : "mean T "}${(portrait.gates.reduce((sum, T) => sum + T) / run.depth).toFixed(2)}`, "small", "middle");
-    if (portrait.gates) stage.box([left + wide + 7.5, rowTop(rows - 1), 9, high * run.depth], "strip");
+    if (portrait.gates && !isVeiled && !isLifted) stage.text(left + wide + 12, top + head - 6, `${width < 200 ? "" : "mean T "}${(portrait.gates.reduce((sum, T) => sum + T) / run.depth).toFixed(2)}`, "small", "middle");
+    if (portrait.gates && !isVeiled) stage.box([left + wide + 7.5, rowTop(rows - 1), 9, high * run.depth], "strip");
     stage.text(beside, bottom + 16, saysShare(portrait.up, narrow ? "" : " arrives"), "small");
     stage.text(left + width, bottom + 16, saysShare(portrait.down, width < 200 ? "" : " arrives"), "small", "end");
     stage.text(beside, bottom + 36, `says ${now.guess}${now.isOne ? " to all" : ""}`, "small strong");
   }
   stage.text(left, top + head - 6, "↑ signal", "small");
-  stage.text(left + width, top + head - 6, "↓ gradient", "small", "end");
+  if (!isVeiled) stage.text(left + width, top + head - 6, "↓ gradient", "small", "end");
   if (isLifted) stage.text(left + wide + 12, top + height / 2, `${narrow ? "lifted out" : "thirty layers lifted out"}: still ${percent(readNow(run, k))}`, "strong", "middle");
   if (hasPad) drawPad([left, bottom + 8, pad, pad], which ? "pad" : "pad 2");
   return { rowTop, high, left, wide, right, aside };
@@ -234,6 +235,9 @@ SCENES.race = {
     isSettled: () => runs.race?.step >= PATIENCE,
 
     /* The question is about the standard levers. */
-    prove: () => playRace(STANDARD),
+    prove() {
+      stage.move(); // it makes room for the gradient
+      playRace(STANDARD);
+    },
   },
 };

@@ -61,7 +61,7 @@ SCENES.sabotage = {
     const { width, height } = stage;
     const isWide = width > 560;
     const wide = isWide ? width * 0.46 : width * 0.5;
-    tower = drawTower(1, run, 0, [0, 0, wide, height - 8], "highway", "highway");
+    tower = drawTower(1, run, 0, [0, 0, wide - 12, height - 8], "highway", "highway");
     if (!dragged && !areCut(...frameNow())) this.mark(...frameNow(), "planned");
     const [lowest, rows] = frameNow();
     if (!isCovered("sabotage")) stage.hold(tower.left, tower.rowTop(lowest + rows - 1) - GRIP, tower.right + tower.wide - tower.left, tower.high * rows + 2 * GRIP);
@@ -103,7 +103,7 @@ SCENES.sabotage = {
   },
 
   bet: {
-    question: "At step 100 eight neighbouring layers are cut. After 200 more steps, how many digits does the net read, compared with just before the cut?",
+    question: "At step 100 the eight layers in the dashed frame are cut. After 200 more steps, how many digits does the net read, compared with just before the cut?",
     choices: ["few", "half as many", "about as many"],
     right: 2,
     isSettled: () => runs.sabotage?.step >= TRAINED + HEALING,

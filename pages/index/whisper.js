@@ -10,8 +10,6 @@ const LEAST = 1 / (1 + FACTORS.program ** 2); // the T at which the law leaves l
 
 const HOP = 100; // milliseconds that a new digit takes for a layer
 const rooms = [];
-const SWEEP = 3000; // milliseconds that T takes from 0 to 1
-let sweep = null; // {began, then}: while T is swept, and where it goes after that
 const visited = new Map(); // {T: what was left of this digit}, of all T that the finger has been at
 const SHOWN = 10; // layers that are seen before the bet
 const BEATS = 16; // of a slow climb of so many layers, with a rest; it is shown three times
@@ -51,6 +49,9 @@ function climb(digit, T) {
 const shareOf = (states, layer) => norm(states[layer]) / norm(states[0]) || 0;
 const leftAt = (T) => shareOf(climb(inkSeen(), T), LAYERS);
 
+/* Most of what arrives is the digit itself, or mix. */
+const saysOf = (T, layer, share) => ((1 - T) ** layer > share / 2 ? "of its size arrives" : "of its size, as mix");
+
 /* Tries the T between two: from picture to picture a finger passes many. */
 function tryBetween(one, other) {
   for (let i = Math.ceil(50 * Math.min(one, other)); i <= 50 * Math.max(one, other); i++) visited.set(i / 50, leftAt(i / 50));
@@ -78,29 +79,9 @@ function tilePlace(layer) {
 SCENES.whisper = {
   levers: ["T"],
   hasDigit: true,
-  isPlaying: () => sweep !== null || (isOpen("whisper") && climbedNow() < LAYERS),
-  onState: () => (sweep = null),
-
-  play() {
-    sweep = SCENES.whisper.isPlaying() ? null : { began: performance.now(), then: state.T };
-    begun = -Infinity;
-  },
-
-  /* T as the clock has it; who wants no motion sees the end at once. */
-  sweepOn() {
-    const { began, then } = sweep;
-    const gone = (performance.now() - began) / SWEEP;
-    const isOver = gone > 1 || calm.matches;
-    state.T = isOver ? then : Math.round(100 * gone) / 100;
-    if (isOver) sweep = null;
-    if (isOver && norm(inkSeen())) tryBetween(0, 1);
-    keepAddress();
-    showLevers();
-    redraw();
-  },
+  isPlaying: () => isOpen("whisper") && climbedNow() < LAYERS,
 
   draw() {
-    if (sweep) this.sweepOn();
     const T = isTold("whisper") ? state.T : STANDARD.T;
     sectionOf("whisper").style.setProperty("--T", T); // its sketch follows
     const states = climb(inkSeen(), T);
@@ -113,7 +94,7 @@ SCENES.whisper = {
       const [x, y, side] = tilePlace(layer);
       const seen = Math.max(0, Math.min(1, climbed - layer + 1));
       stage.tile(`1:${layer}`, [x, y, side, side], SIDE, plainColors(values.map((value) => seen * value)));
-      if (side > 60) stage.text(x + side - 3, y + side - 4, layer ? String(layer) : "in", "small faint", "end");
+      if (side > 60 || layer % 10 === 0) stage.text(x + side - 3, y + side - 4, layer ? String(layer) : "in", "small faint", "end");
     });
     const now = shareOf(states, top);
     if (isTold("whisper") && top === LAYERS && now) {
@@ -126,7 +107,7 @@ SCENES.whisper = {
     const number = isCovered("whisper") ? "?" : top < LAYERS ? String(top) : isWide ? shareInWords(now) : roughly(now);
     const size = side / (isWide && number.length < 6 ? 2.2 : 3);
     stage.text(x, y + side / 2.4, number, "strong").style.fontSize = `${size}px`;
-    stage.text(x, y + side / 2 + Math.min(18, side / 2 - 4), top < LAYERS && !isCovered("whisper") ? "layers" : isWide ? "of its size arrives" : "arrives", "small");
+    stage.text(x, y + side / 2 + Math.min(18, side / 2 - 4), top < LAYERS && !isCovered("whisper") ? "layers" : side > 60 ? saysOf(T, top, now) : "arrives", "small");
     if (isCovered("whisper")) stage.text(stage.width / 2, 1.5 * side, "How much arrives at the top? Bet.", "pen", "middle");
     for (let row = 1; row < gridNow()[1]; row++) {
       const [left, above] = tilePlace(row * gridNow()[0]);
