@@ -8,8 +8,8 @@ const GUESSES = 2.2; // the loss above which it counts as guessing
 const LEARNS = 1.8; // the loss below which a net counts as learning after its 60 steps
 
 const maps = { orthogonal: new Map(), program: new Map() }; // {cell: what the worker found}
-const PLAIN = COLUMNS - 1;
-const PARTS = [[PLAIN], [BIASES.indexOf(-3), BIASES.indexOf(0), PLAIN], [...BIASES.keys()]]; // of the map, as they are shown one after another
+const PLAIN_COLUMN = COLUMNS - 1;
+const PARTS = [[PLAIN_COLUMN], [BIASES.indexOf(-3), BIASES.indexOf(0), PLAIN_COLUMN], [...BIASES.keys()]]; // of the map, as they are shown one after another
 let shown = PARTS[0];
 const isWhole = () => shown.length === COLUMNS;
 const filling = { isPlaying: false, isWaiting: false, first: [] };
@@ -87,7 +87,7 @@ SCENES.start = {
     const cells = maps[state.weights];
     const ramps = { highway: stage.colors.gate, plain: ramp(stage.colors.paper, stage.colors.color("plain")) };
     for (const cell of shown.flatMap(cellsOf)) {
-      const look = columnOf(cell) === PLAIN ? "plain" : "highway";
+      const look = columnOf(cell) === PLAIN_COLUMN ? "plain" : "highway";
       const found = cells.get(cell);
       const learned = found?.loss <= GUESSES ? Math.sqrt(Math.max(0, 1 - found.loss / Math.log(10))) || 0 : 0;
       const place = [leftOf(columnOf(cell)) + 1, top + (RATES.length - 1 - rowOnMap(cell)) * high + 1, across - 2, high - 2];
@@ -104,10 +104,10 @@ SCENES.start = {
     RATES.forEach((rate, row) => (row % 2 || high > 11) && stage.text(left - 6, top + (RATES.length - row - 0.5) * high + 4, rate, "small", "end"));
     const bottom = top + RATES.length * high;
     for (const column of shown) {
-      if (across < 44 && column % 3 && column !== PLAIN) continue;
+      if (across < 44 && column % 3 && column !== PLAIN_COLUMN) continue;
       const T = FIELDS.cellBias.say(BIASES[column]);
-      const says = isWhole() ? T : column === PLAIN ? "plain, T = 1" : isWide ? `highway, T = ${T}` : `T = ${T}`;
-      const look = column === PLAIN ? "small strong plain" : "small";
+      const says = isWhole() ? T : column === PLAIN_COLUMN ? "plain, T = 1" : isWide ? `highway, T = ${T}` : `T = ${T}`;
+      const look = column === PLAIN_COLUMN ? "small strong plain" : "small";
       stage.text(leftOf(column) + (isWhole() ? across / 2 : 0), bottom + 16, says, look, isWhole() ? "middle" : "start");
       const { up } = cells.get(column) ?? {};
       if (!isWhole() && up) stage.text(leftOf(column), bottom + 36, `${isWide ? "signal at the start: " : "signal: "}${roughly(up)}`, "small");
@@ -152,7 +152,7 @@ SCENES.start = {
     question: "At which rates do these plain nets learn?",
     choices: ["at none", "at low ones", "at high ones"],
     right: 1,
-    isSettled: () => cellsOf(PLAIN).every((key) => maps.orthogonal.has(key)),
+    isSettled: () => cellsOf(PLAIN_COLUMN).every((key) => maps.orthogonal.has(key)),
 
     /* The cells of the plain nets come first. */
     prove() {
