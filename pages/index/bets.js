@@ -49,7 +49,7 @@ function makeBets() {
   BETS.forEach((scene, i) => {
     const { question, choices } = SCENES[scene].bet;
     const box = makeChoices(question, choices, (choice) => bet(scene, i, choice));
-    sectionOf(scene).querySelector(".answer").before(box);
+    sectionOf(scene).querySelector(".tried, .answer").before(box);
     box.querySelector("div").append(makeButton("Tell me", () => askAnswer(scene), "tell"));
     box.after(makeButton("to the controls", focusControls, "unseen"));
   });

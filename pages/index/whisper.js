@@ -94,7 +94,7 @@ SCENES.whisper = {
       const [x, y, side] = tilePlace(layer);
       const seen = Math.max(0, Math.min(1, climbed - layer + 1));
       stage.tile(`1:${layer}`, [x, y, side, side], SIDE, plainColors(values.map((value) => seen * value)));
-      if (side > 60 || layer % 10 === 0) stage.text(x + side - 3, y + side - 4, layer ? String(layer) : "in", "small faint", "end");
+      if (side > 60) stage.text(x + side - 3, y + side - 4, layer ? String(layer) : "in", "small faint", "end");
     });
     const now = shareOf(states, top);
     if (isTold("whisper") && top === LAYERS && now) {
