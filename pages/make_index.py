@@ -73,7 +73,7 @@ WHY = {
 VERDICTS = {"reproduced": "it holds", "in part": "in part", "not reproduced": "it fails"}
 # Words of the claims' parts, in those of the scenes
 IN_SCENES = {
-    "plain loss, 100 layers ÷ highway loss, 100 layers": "the loss of plain nets over that of highway nets (log scale)",
+    "plain loss, 100 layers ÷ highway loss, 100 layers": "loss of plain nets ÷ loss of highway nets (log scale)",
     "highway accuracy": "highway nets read",
     "plain accuracy": "plain nets read",
     "fall of the loss from first to last epoch": "fall of the error (loss), first to last pass over the images",

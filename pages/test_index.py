@@ -560,7 +560,7 @@ def test_a_reader_draws_cuts_and_drags(driver):
     assert shown(driver, "runs.turn.read[0][0]") == shown(driver, "runs.turn.read[0][1]")  # it reads as many
     driver.execute_script("document.querySelector('#turn .act').click()")
     wait_for(driver, "runs.turn.portraits[0].states.length > WIDTH")
-    driver.execute_script("showScene('pointers')")
+    driver.execute_script("showScene('pointers'); tellAnswer('pointers')")
     wait_for(driver, "!stage.isMoving && state.scene === 'pointers' && SCENES.pointers.ring")
     head, other = shown(driver, "[SCENES.pointers.placeOf(4), SCENES.pointers.placeOf(1)]")
     drag(head, other)

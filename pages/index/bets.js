@@ -129,7 +129,7 @@ function showBets() {
   for (const scene of BETS) {
     const section = sectionOf(scene);
     showChoices(section, betOf(scene), isTold(scene) && SCENES[scene].bet.right, verdictOn(scene));
-    document.querySelector(`#scenes [href="#${scene}"]`).dataset.mark = markOf(scene);
+    document.querySelectorAll(`:is(#scenes, .lessons) [href="#${scene}"]`).forEach((link) => (link.dataset.mark = markOf(scene)));
     section.classList.toggle("told", isTold(scene));
     section.classList.toggle("covered", isCovered(scene));
   }

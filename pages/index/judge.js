@@ -60,7 +60,7 @@ function agreement() {
 
 function makeClaims() {
   claimBoxes().forEach((box, i) => {
-    const choices = makeChoices(`Claim ${i + 1} of 3: what is your verdict?`, VERDICTS, (choice) => judge(i, choice));
+    const choices = makeChoices(`Claim ${i + 1} of 3: what do you expect?`, VERDICTS, (choice) => judge(i, choice));
     choices.append(box.querySelector(".ours"), makeButton(i < 2 ? "Next claim" : "See your result", goOnJudging));
     box.append(choices);
   });

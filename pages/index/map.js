@@ -3,17 +3,16 @@
    columns of highway nets beside them; then the whole map. */
 
 const COLUMNS = BIASES.length;
+const PLAIN_COLUMN = COLUMNS - 1;
+const PARTS = [[PLAIN_COLUMN], [BIASES.indexOf(-3), BIASES.indexOf(0), PLAIN_COLUMN], [...BIASES.keys()]]; // of the map, as they are shown one after another
 const CELLS = COLUMNS * RATES.length; // a cell has a number: its column + COLUMNS * its row
 const GUESSES = 2.2; // the loss above which it counts as guessing
 const LEARNS = 1.8; // the loss below which a net counts as learning after its 60 steps
 
 const maps = { orthogonal: new Map(), program: new Map() }; // {cell: what the worker found}
-const PLAIN_COLUMN = COLUMNS - 1;
-const PARTS = [[PLAIN_COLUMN], [BIASES.indexOf(-3), BIASES.indexOf(0), PLAIN_COLUMN], [...BIASES.keys()]]; // of the map, as they are shown one after another
 let shown = PARTS[0];
 const isWhole = () => shown.length === COLUMNS;
 const filling = { isPlaying: false, isWaiting: false, first: [] };
-
 const cellsOf = (column) => RATES.map((_, row) => column + COLUMNS * row);
 
 const columnOf = (cell) => cell % COLUMNS;
@@ -49,7 +48,7 @@ const outcomeOf = (loss) => (loss < LEARNS ? "learns" : loss > GUESSES ? "guesse
 
 SCENES.start = {
   get levers() { return isWhole() ? ["weights", "cellBias", "cellRate"] : []; },
-  action: () => isTold("start") && (isWhole() ? "Train it" : shown === PARTS[0] ? "train highway nets" : "train the whole map"),
+  action: () => isTold("start") && (isWhole() ? "Train it" : shown === PARTS[0] ? "Train highway nets" : "Train the whole map"),
   isPlaying: () => filling.isPlaying,
 
   play() {
@@ -59,7 +58,7 @@ SCENES.start = {
 
   act() {
     if (isWhole()) filling.first.unshift(chosenCell());
-    else this.widen();
+    else if (!filling.isPlaying) this.widen();
     fillOn();
   },
 
@@ -67,7 +66,6 @@ SCENES.start = {
     stage.move();
     shown = PARTS[PARTS.indexOf(shown) + 1];
     filling.isPlaying = true;
-    document.documentElement.dataset.map = shown.length;
     fillLevers();
   },
 
@@ -85,6 +83,7 @@ SCENES.start = {
   draw() {
     const { left, law, isWide, leftOf, wide, cell: [across, high], top } = this.layout();
     const cells = maps[state.weights];
+    document.documentElement.dataset.map = filling.isPlaying && !isWhole() ? "filling" : shown.length;
     const ramps = { highway: stage.colors.gate, plain: ramp(stage.colors.paper, stage.colors.color("plain")) };
     for (const cell of shown.flatMap(cellsOf)) {
       const look = columnOf(cell) === PLAIN_COLUMN ? "plain" : "highway";
@@ -109,7 +108,7 @@ SCENES.start = {
       const says = isWhole() ? T : column === PLAIN_COLUMN ? "plain, T = 1" : isWide ? `highway, T = ${T}` : `T = ${T}`;
       const look = column === PLAIN_COLUMN ? "small strong plain" : "small";
       stage.text(leftOf(column) + (isWhole() ? across / 2 : 0), bottom + 16, says, look, isWhole() ? "middle" : "start");
-      const { up } = cells.get(column) ?? {};
+      const { up } = cells.get(column) ?? {}; // of its lowest cell: all have the same start
       if (!isWhole() && up) stage.text(leftOf(column), bottom + 36, `${isWide ? "signal at the start: " : "signal: "}${roughly(up)}`, "small");
     }
     if (isWhole()) stage.text(stage.width / 2, bottom + 36, "a layer keeps more ← T at the start → replaces more", "small", "middle");
@@ -154,7 +153,6 @@ SCENES.start = {
     right: 1,
     isSettled: () => cellsOf(PLAIN_COLUMN).every((key) => maps.orthogonal.has(key)),
 
-    /* The cells of the plain nets come first. */
     prove() {
       set({ weights: "orthogonal" });
       filling.isPlaying = true;

@@ -99,7 +99,7 @@ function showScene(name) {
   redraw();
 }
 
-const isSealed = () => (state.scene === "start" ? !isWhole() : ["whisper", "sabotage"].includes(state.scene) && !isTold(state.scene)); // the bet comes first
+const isSealed = () => isCovered(state.scene) || (state.scene === "start" && !isWhole()); // the bet comes first
 const isPlaying = () => SCENES[state.scene].isPlaying?.() ?? runNow()?.isPlaying ?? false;
 
 function togglePlay() {

@@ -157,6 +157,7 @@ SCENES.pointers = {
   },
 
   point(kind, x, y) {
+    if (isCovered("pointers")) return;
     const distances = [0, 1, 2, 3, 4, 5].map((candidate) => Math.hypot(this.placeOf(candidate)[0] - x, this.placeOf(candidate)[1] - y));
     const nearest = distances.indexOf(Math.min(...distances));
     const number = distances[nearest] < 2.2 * this.ring.number ? nearest : undefined;

@@ -93,7 +93,7 @@ const readNow = (run, k) => run.read[k].at(-1)?.[1];
 /* Draws the net number k of a run as tower `which`; returns where its row `layer` stands. */
 function drawTower(which, run, k, [left, top, width, height], name, look, hasPad = true) {
   const narrow = width < 330;
-  const head = narrow ? 42 : 50; // pixels above a tower
+  const head = width < 200 ? 42 : 50; // pixels above a tower
   const aside = narrow ? 5 : 10; // that a cut layer stands out
   const pad = narrow ? 44 : 52;
   const foot = hasPad ? pad + 8 + DRAW : 40; // and below it
@@ -101,7 +101,7 @@ function drawTower(which, run, k, [left, top, width, height], name, look, hasPad
   stage.text(left, top + 18, name, `strong ${look}`);
   const isVeiled = state.scene === "race" && isCovered("race"); // the gradient and the gates come with the bet
   const wide = isVeiled ? width : (width - 24) / 2;
-  const words = stage.text(left + width, top + 22, narrow ? (width > 160 ? "read" : "") : "of new digits are read", "small", "end");
+  const words = stage.text(left + width, top + 22, narrow ? "read" : "of new digits are read", "small", "end");
   stage.text(left + width - words.getComputedTextLength() - 6, top + 22, percent(readNow(run, k)), "number", "end");
   const rows = run.depth + 1;
   const high = (height - head - foot) / rows;
@@ -126,17 +126,17 @@ function drawTower(which, run, k, [left, top, width, height], name, look, hasPad
       drawRow(layer, "", left, rowOf(states, layer, WIDTH), "this digit’s signal is", layer / run.depth <= front);
       drawRow(layer, "g", right, rowOf(gradients, layer, WIDTH), "the mean gradient of 64 images is", 1 - layer / run.depth <= front - 1);
       if (layer && gates && !isVeiled) {
-        const color = stage.colors.gate[Math.round(gates[layer - 1] * SHADES)];
+        const color = stage.colors.gate[Math.round(Math.sqrt(gates[layer - 1]) * SHADES)];
         stage.tile(`${which}:T${layer}`, [left + wide + 8 + asideOf(layer), rowTop(layer), 8, high], 1, [color], () => `Layer ${layer}: mean T = ${gates[layer - 1].toFixed(3)}.`);
       }
     }
     if (portrait.gates && !isVeiled && !isLifted) stage.text(left + wide + 12, top + head - 6, `${width < 200 ? "" : "mean T "}${(portrait.gates.reduce((sum, T) => sum + T) / run.depth).toFixed(2)}`, "small", "middle");
     if (portrait.gates && !isVeiled) stage.box([left + wide + 7.5, rowTop(rows - 1), 9, high * run.depth], "strip");
-    stage.text(beside, bottom + 16, saysShare(portrait.up, narrow ? "" : " arrives"), "small");
+    stage.text(left, top + head - 6, saysShare(portrait.up, width < 200 ? "" : " arrives"), "small");
     stage.text(left + width, bottom + 16, saysShare(portrait.down, width < 200 ? "" : " arrives"), "small", "end");
     stage.text(beside, bottom + 36, `says ${now.guess}${now.isOne ? " to all" : ""}`, "small strong");
   }
-  stage.text(left, top + head - 6, "↑ signal", "small");
+  stage.text(beside, bottom + 16, "↑ signal", "small");
   if (!isVeiled) stage.text(left + width, top + head - 6, "↓ gradient", "small", "end");
   if (isLifted) stage.text(left + wide + 12, top + height / 2, `${narrow ? "lifted out" : "thirty layers lifted out"}: still ${percent(readNow(run, k))}`, "strong", "middle");
   if (hasPad) drawPad([left, bottom + 8, pad, pad], which ? "pad" : "pad 2");
@@ -185,9 +185,9 @@ function drawPair(run, names, looks) {
 
 function readInWords({ step, until }, shares) {
   if (calm.matches && isPlaying()) return `Training: step ${step} of ${until}.`;
-  if (step) return `Step ${step}: ${shares} of new digits are read.`;
+  if (step) return `Step ${step}: ${shares} read.`;
   if (isPlaying()) return "The training begins.";
-  return `Not trained yet: ${[isCovered(state.scene) && "bet", !isSealed() && "press Play"].filter(Boolean).join(", or ")}.`;
+  return `Not trained yet: ${isSealed() ? "bet" : "press Play"}.`;
 }
 
 const captionOfPair = (run, names) => readInWords(run, names.map((name, k) => `${name} ${percent(readNow(run, k))}`).join(", "));
@@ -201,6 +201,7 @@ function playRace(values) {
 /* What a link in an answer asks for, such as #race&depth=5, #sabotage&cutCount=20, or #turn; bets and all else stay. */
 function tryOut(event) {
   event.preventDefault();
+  event.currentTarget.classList.add("pressed");
   const { scene, ...values } = stateOfAddress(event.currentTarget.hash);
   if (state.scene === scene) $("picture").scrollIntoView({ block: "nearest" });
   else leadTo(scene);
@@ -226,7 +227,7 @@ SCENES.race = {
   },
 
   point: pointAtPad,
-  caption: () => captionOfPair(runs.race, SCENES.race.names()),
+  caption: () => `${runs.race.depth} layers. ${captionOfPair(runs.race, SCENES.race.names())}`,
 
   bet: {
     question: "Which tower learns to read?",

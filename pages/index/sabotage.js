@@ -103,7 +103,7 @@ SCENES.sabotage = {
   },
 
   bet: {
-    question: "At step 100 the eight layers in the dashed frame are cut. After 200 more steps, how many digits does the net read, compared with just before the cut?",
+    question: "At step 100 the eight layers in the dashed frame are cut. How many digits does the net read 200 steps later, compared with just before the cut?",
     choices: ["few", "half as many", "about as many"],
     right: 2,
     isSettled: () => runs.sabotage?.step >= TRAINED + HEALING,

@@ -50,7 +50,7 @@ const shareOf = (states, layer) => norm(states[layer]) / norm(states[0]) || 0;
 const leftAt = (T) => shareOf(climb(inkSeen(), T), LAYERS);
 
 /* Most of what arrives is the digit itself, or mix. */
-const saysOf = (T, layer, share) => ((1 - T) ** layer > share / 2 ? "of its size arrives" : "of its size, as mix");
+const saysOf = (T, layer, share) => ((1 - T) ** layer > share / 2 ? "of its size arrives" : "is left, mostly mix");
 
 /* Tries the T between two: from picture to picture a finger passes many. */
 function tryBetween(one, other) {
@@ -161,7 +161,7 @@ SCENES.whisper = {
   caption() {
     if (!isTold("whisper")) return `The digit after layer ${this.top} of ${LAYERS}.`;
     const lasts = Math.ceil(Math.log(0.01) / Math.log(1 - state.T)) || 1; // then (1 - T) to this power is under 0.01
-    const digit = lasts > 0 && lasts <= LAYERS ? ` By layer ${lasts} hardly anything of the digit itself is left; the rest is mix.` : "";
+    const digit = lasts > 0 && lasts <= LAYERS ? ` By layer ${lasts} hardly anything but mix is left.` : "";
     return `Each layer replaces ${percent(state.T)}.${digit}`;
   },
 
