@@ -86,7 +86,7 @@ SHOTS = {
     "whisper": "A digit in thirty-one steps, fainter from step to step; below, how much is left for each T",
     "race": "After training the plain tower is grey at the top and reads a tenth; the highway tower is full of colour",
     "sabotage": "Eight layers of a tower are cut; the share of digits read falls, and heals",
-    "start": "A map: nets with nearly shut gates learn, nets with open gates at low rates, those between do not",
+    "start": "Nets with nearly shut gates learn at rates up to 0.02, plain ones up to 0.005, half-open ones hardly at any",
     "turn": "A tower with shut gates and one with free gates read as many digits",
     "pointers": "Six numbers with arrows, and four towers: the answer stands later for a larger k",
     "judge": "Highway nets train from nearly all starts that were tried, plain ones from a quarter of them",

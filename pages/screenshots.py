@@ -31,10 +31,10 @@ else frames();
 """
 # what each scene shows on its picture; Whisper tries each T; those whose bets train nets play them when they are opened
 SCENES = {
-    "whisper": "tellAnswer('whisper'); tryBetween(0, 1); redraw();",
+    "whisper": "tellAnswer('whisper'); begun = -Infinity; tryBetween(0, 1); redraw();",
     "race": "",
     "sabotage": "SCENES.sabotage.bet.prove();",
-    "start": "SCENES.start.widen(); SCENES.start.act();",
+    "start": "SCENES.start.widen(); fillOn();",
     "turn": "",
     "pointers": "",
     "judge": "",
