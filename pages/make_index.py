@@ -86,7 +86,7 @@ SHOTS = {
     "whisper": "A digit in thirty-one steps, fainter from step to step; below, how much is left for each T",
     "race": "After training the plain tower is grey at the top and reads a tenth; the highway tower is full of colour",
     "sabotage": "Eight layers of a tower are cut; the share of digits read falls, and heals",
-    "start": "Nets with nearly shut gates learn at rates up to 0.02, plain ones up to 0.005, half-open ones hardly at any",
+    "start": "Nets with nearly shut gates learn at rates up to 0.02, plain ones up to 0.005, half-open ones hardly",
     "turn": "A tower with shut gates and one with free gates read as many digits",
     "pointers": "Six numbers with arrows, and four towers: the answer stands later for a larger k",
     "judge": "Highway nets train from nearly all starts that were tried, plain ones from a quarter of them",
@@ -221,11 +221,12 @@ def mean_gates(net: DeepNet) -> np.ndarray:
     return np.mean(by_k, axis=0)
 
 
-def pointers_part(net: DeepNet) -> dict:
+def pointers_part(net: DeepNet, record: dict) -> dict:
     shape = {name: getattr(net, name) for name in ("d_in", "d_out", "hidden", "depth")}
     return {
         "net": {**shape, "parameters": base64_of(net.parameters.astype("<f2"))},
         "held": mean_gates(net).round(DIGITS).tolist(),
+        "right_by": [row["right_from_block"] for row in record["summary"]],
     }
 
 
@@ -417,7 +418,8 @@ def words_from(record: dict) -> dict[str, str]:
 def whole_page() -> str:
     mnist = load_page_mnist()
     digits = digits_part(mnist)
-    data = {"digits": digits, "pointers": pointers_part(DeepNet.load(NET)), "verdicts": verdicts_part()}
+    record = checked_record()
+    data = {"digits": digits, "pointers": pointers_part(DeepNet.load(NET), record), "verdicts": verdicts_part()}
     pictures = {
         "first_light": first_picture(digits[FIRST_DIGIT], dark=False),
         "first_dark": first_picture(digits[FIRST_DIGIT], dark=True),
@@ -425,7 +427,7 @@ def whole_page() -> str:
     menu = (PARTS / MENU).read_text(encoding="utf-8").strip()
     menu = menu.replace('"../learn/README.md" title="(a text file)"', '"#ten-minutes"')
     texts = {"menu.html": menu, "images": json_in_page(images_part(mnist)), "data": json_in_page(data)}
-    return page_of(PARTS, PAGE_PARTS, {**words_from(checked_record()), **shots(), **pictures, **texts})
+    return page_of(PARTS, PAGE_PARTS, {**words_from(record), **shots(), **pictures, **texts})
 
 
 def main(argv=None) -> int:

@@ -398,6 +398,7 @@ def test_keys_lead_through_the_lesson(driver):
     assert shown(driver, f"{marks}.join(' ').trim()") == "✓ ○"  # the third was told without a bet
     wait_for(driver, "heading === null")  # it has scrolled there
     driver.execute_script("heading = 'judge'; leadTo('judge')")  # as a key does
+    wait_for(driver, "isSeen(choicesNow()[0])")
     claims = "claimBoxes().map(({ hidden }) => !hidden)"
     press("1", "2")  # a claim that was judged is no question any more
     assert shown(driver, f"[state.verdicts, document.activeElement.innerText, {claims}]") == [

@@ -51,7 +51,6 @@ function makeBets() {
     const box = makeChoices(question, choices, (choice) => bet(scene, i, choice));
     sectionOf(scene).querySelector(".tried, .answer").before(box);
     box.querySelector("div").append(makeButton("Tell me", () => askAnswer(scene), "tell"));
-    box.after(makeButton("to the controls", focusControls, "unseen"));
   });
   makeClaims();
 }

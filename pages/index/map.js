@@ -75,7 +75,7 @@ SCENES.start = {
     const isWide = width > 560;
     const law = isWhole() && height > 250 ? height * (isWide ? 0.34 : 0.26) : 0;
     const room = (width - left - 4) / shown.length; // of a column; beside the cells of a few there is room for words
-    const across = isWhole() ? room : room * (isWide ? 0.5 : 0.3);
+    const across = isWhole() ? room : room * (isWide ? 0.4 : 0.3);
     const leftOf = (column) => left + room * shown.indexOf(column);
     return { left, law, isWide, leftOf, wide: width - left - 4, cell: [across, (height - law - 72) / RATES.length], top: law + 32 };
   },
@@ -97,7 +97,7 @@ SCENES.start = {
       if (outcome === "learns") stage.dot(...middle, "learns", 4);
       else if (outcome === "guesses") stage.text(middle[0], middle[1] + 5, "×", "small faint", "middle");
       if (isWhole() && chosenCell() === cell) stage.box(place, "chosen");
-      const says = found && shown === PARTS[0] ? `${outcome}: loss ${found.loss.toFixed(2)}` : outcome ?? "?";
+      const says = found && (isWide || shown === PARTS[0]) ? `${outcome}: ${found.loss.toFixed(2)}` : outcome ?? "?";
       if (!isWhole()) stage.text(place[0] + across + 8, middle[1] + 5, says, isWide ? "" : "small");
     }
     RATES.forEach((rate, row) => (row % 2 || high > 11) && stage.text(left - 6, top + (RATES.length - row - 0.5) * high + 4, rate, "small", "end"));
@@ -114,7 +114,7 @@ SCENES.start = {
     if (isWhole()) stage.text(stage.width / 2, bottom + 36, "a layer keeps more ← T at the start → replaces more", "small", "middle");
     stage.text(4, top - 10, isWide ? "rate ↑ larger steps" : "rate ↑", "small");
     if (isWhole()) stage.text(left + wide, top - 10, `${isWide ? "grey: not trained, " : ""}× guesses, no mark: learns a little, ● learns`, "small", "end");
-    if (shown === PARTS[0]) stage.text(left + across + 8, top - 10, `pure guessing: ${Math.log(10).toFixed(2)}`, "small");
+    if (shown === PARTS[0]) stage.text(left + across + 8, top - 10, `${isWide ? "loss after 60 steps" : "loss"} (guessing: ${Math.log(10).toFixed(2)})`, "small");
     if (law) this.drawLaw(this.layout());
   },
 

@@ -6,7 +6,6 @@ const KS = [1, 2, 3, 4];
 const SURE = 0.5; // an answer stands where its probability is above this
 const WALK = 400; // milliseconds a block
 const follower = new Follower(DATA.pointers.net, fromFloat16(bytesOf(DATA.pointers.net.parameters)), DATA.pointers.held);
-const BLOCKS_OF_FOLLOWER = follower.depth;
 let walking = null; // when the walk began
 let grasped = null; // the number whose arrow is dragged, and where its head is
 
@@ -36,7 +35,7 @@ function reachedBy(block) {
 const ksShown = () => (isCovered("pointers") ? [1] : KS);
 const ksDrawn = () => (stage.width > 560 ? KS : [KS[0], KS.at(-1)]);
 
-const isAtEnd = () => state.block === BLOCKS_OF_FOLLOWER;
+const isAtEnd = () => state.block === follower.depth;
 const isHeld = () => state.gates === "held";
 
 SCENES.pointers = {
@@ -47,15 +46,15 @@ SCENES.pointers = {
 
   play() {
     walking = walking === null && !calm.matches ? performance.now() : null;
-    if (calm.matches) set({ block: BLOCKS_OF_FOLLOWER });
+    if (calm.matches) set({ block: follower.depth });
   },
 
   draw() {
     if (walking !== null) {
       const gone = (performance.now() - walking) / WALK;
-      state.block = Math.min(BLOCKS_OF_FOLLOWER, Math.floor(gone));
+      state.block = Math.min(follower.depth, Math.floor(gone));
       this.along = gone - Math.floor(gone);
-      if (gone >= BLOCKS_OF_FOLLOWER) walking = null;
+      if (gone >= follower.depth) walking = null;
       showLevers();
       redraw();
     } else this.along = 0;
@@ -69,11 +68,11 @@ SCENES.pointers = {
     const gap = width > 560 ? 20 : 8;
     const each = (width - wide - 28 - (ksDrawn().length - 1) * gap) / ksDrawn().length;
     ksDrawn().forEach((k, i) => this.drawTower(k, [wide + 28 + i * (each + gap), 48, each, height - 112]));
-    const high = (height - 112) / (BLOCKS_OF_FOLLOWER + 1);
-    for (let block = 0; block <= BLOCKS_OF_FOLLOWER; block += 3) {
-      stage.text(wide + 22, 48 + (BLOCKS_OF_FOLLOWER - block + 0.5) * high + 4, String(block), "small", "end");
+    const high = (height - 112) / (follower.depth + 1);
+    for (let block = 0; block <= follower.depth; block += 3) {
+      stage.text(wide + 22, 48 + (follower.depth - block + 0.5) * high + 4, String(block), "small", "end");
     }
-    if (!isAtEnd()) stage.box([wide + 26, 48 + (BLOCKS_OF_FOLLOWER - state.block) * high, width - wide - 28, high], "chosen");
+    if (!isAtEnd()) stage.box([wide + 26, 48 + (follower.depth - state.block) * high, width - wide - 28, high], "chosen");
     stage.text(wide + 4, 14, "layer ↑ its answer, 0 to 5", "small");
   },
 
@@ -145,6 +144,7 @@ SCENES.pointers = {
       return;
     }
     stage.box([left + (right * wide) / SIZE - 1, top - 2, wide / SIZE + 2, height + 4], "frame");
+    if (isTold("pointers")) stage.text(left - 1, top + (follower.depth - DATA.pointers.right_by[k - 1] + 0.5) * high + 5, "▸", "small", "end");
     const stands = rightFrom(k);
     if (stands <= state.block) {
       const y = top + (answers.length - stands) * high;

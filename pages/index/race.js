@@ -130,14 +130,16 @@ function drawTower(which, run, k, [left, top, width, height], name, look, hasPad
         stage.tile(`${which}:T${layer}`, [left + wide + 8 + asideOf(layer), rowTop(layer), 8, high], 1, [color], () => `Layer ${layer}: mean T = ${gates[layer - 1].toFixed(3)}.`);
       }
     }
-    if (portrait.gates && !isVeiled && !isLifted) stage.text(left + wide + 12, top + head - 6, `${width < 200 ? "" : "mean T "}${(portrait.gates.reduce((sum, T) => sum + T) / run.depth).toFixed(2)}`, "small", "middle");
+    if (portrait.gates && !isVeiled && !isLifted && width > 200) stage.text(left + wide + 12, top + head - 6, `mean T ${(portrait.gates.reduce((sum, T) => sum + T) / run.depth).toFixed(2)}`, "small", "middle");
     if (portrait.gates && !isVeiled) stage.box([left + wide + 7.5, rowTop(rows - 1), 9, high * run.depth], "strip");
-    stage.text(left, top + head - 6, saysShare(portrait.up, width < 200 ? "" : " arrives"), "small");
-    stage.text(left + width, bottom + 16, saysShare(portrait.down, width < 200 ? "" : " arrives"), "small", "end");
+    stage.text(left, top + head - 6, isVeiled ? "a row: a layer of 16 numbers" : saysShare(portrait.up, " arrives"), "small");
+    stage.text(left + width, bottom + 16, saysShare(portrait.down, " arrives"), "small", "end");
     stage.text(beside, bottom + 36, `says ${now.guess}${now.isOne ? " to all" : ""}`, "small strong");
   }
   stage.text(beside, bottom + 16, "↑ signal", "small");
   if (!isVeiled) stage.text(left + width, top + head - 6, "↓ gradient", "small", "end");
+  if (front >= 2 && portrait?.up < 10 ** WEAKEST) stage.text(left + wide / 2, rowTop(rows - 1) + 24, "no signal", "small", "middle");
+  if (front >= 2 && portrait?.down < 10 ** WEAKEST) stage.text(right + wide / 2, bottom - 12, "no gradient", "small", "middle");
   if (isLifted) stage.text(left + wide + 12, top + height / 2, `${narrow ? "lifted out" : "thirty layers lifted out"}: still ${percent(readNow(run, k))}`, "strong", "middle");
   if (hasPad) drawPad([left, bottom + 8, pad, pad], which ? "pad" : "pad 2");
   return { rowTop, high, left, wide, right, aside };

@@ -49,8 +49,8 @@ function climb(digit, T) {
 const shareOf = (states, layer) => norm(states[layer]) / norm(states[0]) || 0;
 const leftAt = (T) => shareOf(climb(inkSeen(), T), LAYERS);
 
-/* Most of what arrives is the digit itself, or mix. */
-const saysOf = (T, layer, share) => ((1 - T) ** layer > share / 2 ? "of its size arrives" : "is left, mostly mix");
+/* Of what arrives some is the digit itself, or it is all mix. */
+const saysOf = (T, layer, share) => ((1 - T) ** layer > share / 100 ? "of its size arrives" : "is left, all mix");
 
 /* Tries the T between two: from picture to picture a finger passes many. */
 function tryBetween(one, other) {
@@ -108,7 +108,6 @@ SCENES.whisper = {
     const size = side / (isWide && number.length < 6 ? 2.2 : 3);
     stage.text(x, y + side / 2.4, number, "strong").style.fontSize = `${size}px`;
     stage.text(x, y + side / 2 + Math.min(18, side / 2 - 4), top < LAYERS && !isCovered("whisper") ? "layers" : side > 60 ? saysOf(T, top, now) : "arrives", "small");
-    if (isCovered("whisper")) stage.text(stage.width / 2, 1.5 * side, "How much arrives at the top? Bet.", "pen", "middle");
     for (let row = 1; row < gridNow()[1]; row++) {
       const [left, above] = tilePlace(row * gridNow()[0]);
       stage.text(left + side / 2, above + side + 8, "▲", "", "middle");
@@ -161,7 +160,7 @@ SCENES.whisper = {
   caption() {
     if (!isTold("whisper")) return `The digit after layer ${this.top} of ${LAYERS}.`;
     const lasts = Math.ceil(Math.log(0.01) / Math.log(1 - state.T)) || 1; // then (1 - T) to this power is under 0.01
-    const digit = lasts > 0 && lasts <= LAYERS ? ` By layer ${lasts} hardly anything but mix is left.` : "";
+    const digit = lasts > 0 && lasts <= LAYERS ? ` By layer ${lasts} ${state.T < 1 ? "hardly anything" : "nothing"} but mix is left.` : "";
     return `Each layer replaces ${percent(state.T)}.${digit}`;
   },
 
