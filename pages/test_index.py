@@ -432,17 +432,15 @@ def test_a_keyboard_chooses_a_cell_of_the_map_and_hears_its_loss(driver):
     driver.find_element("css selector", "#start .unmapped .act").send_keys(Keys.ENTER)  # trains highway nets
     wait_for(driver, "!isPlaying() && maps.orthogonal.size === 24")
     driver.find_element("css selector", "#start .three .act").send_keys(Keys.ENTER)  # and the whole map
-    ActionChains(driver).send_keys("s").send_keys(" ").perform()
-    assert shown(driver, "[isPlaying(), $('controls').contains(document.activeElement)]") == [False, True]
+    ActionChains(driver).send_keys("s").perform()
+    assert shown(driver, "[isPlaying(), $('controls').contains(document.activeElement)]") == [True, True]
     driver.find_element("id", "lever-cellBias").send_keys(Keys.ARROW_LEFT)
     driver.find_element("id", "lever-cellRate").send_keys(Keys.ARROW_LEFT)
     cell = 2 + 12 * 2
     assert shown(driver, "[chosenCell(), state.cellBias, state.cellRate]") == [cell, -4, 0.002]
-    driver.find_element("id", "act").send_keys(Keys.ENTER)
     wait_for(driver, f"maps.orthogonal.has({cell})")
     loss = shown(driver, f"maps.orthogonal.get({cell}).loss.toFixed(2)")
     wait_for(driver, f"$('spoken').textContent.includes('{loss}')")
-    assert shown(driver, "maps.orthogonal.size") < 96  # the others wait for Play
 
 
 @browser_only

@@ -12,7 +12,7 @@ const LEARNS = 1.8; // the loss below which a net counts as learning after its 6
 const maps = { orthogonal: new Map(), program: new Map() }; // {cell: what the worker found}
 let shown = PARTS[0];
 const isWhole = () => shown.length === COLUMNS;
-const filling = { isPlaying: false, isWaiting: false, first: [] };
+const filling = { isPlaying: false, isWaiting: false };
 const cellsOf = (column) => RATES.map((_, row) => column + COLUMNS * row);
 
 const columnOf = (cell) => cell % COLUMNS;
@@ -25,30 +25,38 @@ function aboutCell(cell) {
   return { ...small, nets: [net], init: state.weights, rate: RATES[rowOnMap(cell)] };
 }
 
-/* While the whole map plays, its cells in random order, so that the shape is seen early; those that were asked for come first. */
+/* The cells of the whole map in random order, so that its shape is seen early. */
 function fillOn() {
   const order = isWhole() ? permutation(CELLS, uniformFrom(7)) : shown.flatMap(cellsOf);
-  const next = [...filling.first, ...(filling.isPlaying ? order : [])].find((cell) => !maps[state.weights].has(cell));
+  const next = order.find((cell) => !maps[state.weights].has(cell));
   if (next === undefined) filling.isPlaying = false;
   redraw();
-  if (next === undefined || !worker || filling.isWaiting || state.scene !== "start") return;
+  if (!filling.isPlaying || !worker || filling.isWaiting || state.scene !== "start") return;
   filling.isWaiting = true;
   worker.postMessage({ cell: { key: [state.weights, next], about: aboutCell(next) } });
 }
 
 function receiveCell({ cell: [weights, cell], ...found }) {
   maps[weights].set(cell, found);
-  filling.first = filling.first.filter((other) => other !== cell);
   filling.isWaiting = false;
   if (cell === chosenCell()) speak(SCENES.start.caption());
   setTimeout(fillOn, PACE);
+}
+
+/* What a reader who points at a cell, or frames it, is told. */
+function cellInWords(cell) {
+  const { loss, still } = maps[state.weights].get(cell) ?? {};
+  const b_T = BIASES[columnOf(cell)];
+  const net = b_T === Infinity ? "plain" : `T = ${FIELDS.cellBias.say(b_T)} at the start`;
+  const says = loss === undefined ? "not trained yet" : `loss ${loss.toFixed(2)}; ${shareInWords(still)} of the gradient still arrives`;
+  return `Rate ${RATES[rowOnMap(cell)]}, ${net}: ${says}.`;
 }
 
 const outcomeOf = (loss) => (loss < LEARNS ? "learns" : loss > GUESSES ? "guesses" : "a little");
 
 SCENES.start = {
   get levers() { return isWhole() ? ["weights", "cellBias", "cellRate"] : []; },
-  action: () => isTold("start") && (isWhole() ? "Train it" : shown === PARTS[0] ? "Train highway nets" : "Train the whole map"),
+  action: () => isTold("start") && !isWhole() && (shown === PARTS[0] ? "Train highway nets" : "Train the whole map"),
   isPlaying: () => filling.isPlaying,
 
   play() {
@@ -57,16 +65,17 @@ SCENES.start = {
   },
 
   act() {
-    if (isWhole()) filling.first.unshift(chosenCell());
-    else if (!filling.isPlaying) this.widen();
-    fillOn();
-  },
-
-  widen() {
+    if (filling.isPlaying) return;
     stage.move();
     shown = PARTS[PARTS.indexOf(shown) + 1];
-    filling.isPlaying = true;
     fillLevers();
+    this.play();
+  },
+
+  /* Other weights have a map of their own. */
+  onState({ weights }) {
+    if (weights && isWhole()) filling.isPlaying = true;
+    fillOn();
   },
 
   layout() {
@@ -90,7 +99,7 @@ SCENES.start = {
       const found = cells.get(cell);
       const learned = found?.loss <= GUESSES ? Math.sqrt(Math.max(0, 1 - found.loss / Math.log(10))) || 0 : 0;
       const place = [leftOf(columnOf(cell)) + 1, top + (RATES.length - 1 - rowOnMap(cell)) * high + 1, across - 2, high - 2];
-      stage.tile(`map ${cell}`, place, 1, [found ? ramps[look][Math.round(learned * SHADES)] : stage.colors.plus[0]]);
+      stage.tile(`map ${cell}`, place, 1, [found ? ramps[look][Math.round(learned * SHADES)] : stage.colors.plus[0]], () => cellInWords(cell));
       if (found) stage.box(place, "cell");
       const middle = [place[0] + place[2] / 2, place[1] + place[3] / 2];
       const outcome = found && outcomeOf(found.loss);
@@ -128,24 +137,7 @@ SCENES.start = {
     for (const [cell, { up }] of maps[state.weights]) stage.text(middle(columnOf(cell)), down(Math.log10(up)) + 5, "▲", "small", "middle");
   },
 
-  /* The pointer chooses as the levers do, and trains where it is released. */
-  point(kind, x, y) {
-    if (!isWhole()) return;
-    const { left, cell: [across, high], top } = this.layout();
-    const cellBias = BIASES[Math.floor((x - left) / across)];
-    const cellRate = RATES[RATES.length - 1 - Math.floor((y - top) / high)];
-    const isOn = cellBias !== undefined && cellRate !== undefined;
-    if (isOn && (cellBias !== state.cellBias || cellRate !== state.cellRate)) set({ cellBias, cellRate });
-    if (kind === "up" && isOn) this.act();
-  },
-
-  caption() {
-    const { loss, still } = maps[state.weights].get(chosenCell()) ?? {};
-    const net = state.cellBias === Infinity ? "plain" : `from T = ${FIELDS.cellBias.say(state.cellBias)}`;
-    const says = loss === undefined ? "not trained yet" : `loss ${loss.toFixed(2)}; ${shareInWords(still)} of the gradient still arrives`;
-    if (!isWhole()) return `Trained: ${maps[state.weights].size} of ${shown.length * RATES.length} nets.`;
-    return `Framed: ${net}, rate ${state.cellRate}: ${says}.`;
-  },
+  caption: () => (isWhole() ? cellInWords(chosenCell()) : `Trained: ${maps[state.weights].size} of ${shown.length * RATES.length} nets.`),
 
   bet: {
     question: "At which rates do these plain nets learn?",

@@ -70,7 +70,7 @@ SCENES.pointers = {
     ksDrawn().forEach((k, i) => this.drawTower(k, [wide + 28 + i * (each + gap), 48, each, height - 112]));
     const high = (height - 112) / (follower.depth + 1);
     for (let block = 0; block <= follower.depth; block += 3) {
-      stage.text(wide + 22, 48 + (follower.depth - block + 0.5) * high + 4, String(block), "small", "end");
+      stage.text(wide + 22, 48 + (follower.depth - block + 0.5) * high + 4, block || "in", "small", "end");
     }
     if (!isAtEnd()) stage.box([wide + 26, 48 + (follower.depth - state.block) * high, width - wide - 28, high], "chosen");
     stage.text(wide + 4, 14, "layer ↑ its answer, 0 to 5", "small");
@@ -177,12 +177,13 @@ SCENES.pointers = {
   caption() {
     const way = pathOfProblem(problemNow(), DEEPEST).join(" → ");
     const right = ksShown().filter((k) => ksDrawn().includes(k) && rightFrom(k) <= state.block);
-    const says = right.length ? ` Right: ${right.map((k) => `k = ${k} from layer ${rightFrom(k)}`).join(", ")}.` : "";
-    return `${isHeld() ? "Gates held. " : ""}The path: ${way}.${says}`;
+    const says = right.length ? ` Sure: ${right.map((k) => `k = ${k} from layer ${rightFrom(k)}`).join(", ")}.` : "";
+    const isOdd = right.some((k, i) => i > 0 && rightFrom(k) < rightFrom(right[i - 1]));
+    return `${isHeld() ? "Gates held. " : ""}The path: ${way}.${says}${isOdd ? " Here the order is broken." : ""}`;
   },
 
   bet: {
-    question: "For one step (k = 1) the net knows the answer from layer 4 on. From which layer for k = 4?",
+    question: "For one step (k = 1) the net is sure of its answer from layer 4 on. From which layer for k = 4?",
     choices: ["4, too", "about 7", "about 10", "never"],
     right: 2,
     isSettled: () => walking === null && isAtEnd(),

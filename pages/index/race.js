@@ -124,7 +124,7 @@ function drawTower(which, run, k, [left, top, width, height], name, look, hasPad
     for (let layer = 0; layer < rows; layer++) {
       const { states, gradients, gates } = layer ? portrait : now;
       drawRow(layer, "", left, rowOf(states, layer, WIDTH), "this digit’s signal is", layer / run.depth <= front);
-      drawRow(layer, "g", right, rowOf(gradients, layer, WIDTH), "the mean gradient of 64 images is", 1 - layer / run.depth <= front - 1);
+      drawRow(layer, "g", right, rowOf(gradients, layer, WIDTH), "the mean gradient of 64 images is", !isVeiled && 1 - layer / run.depth <= front - 1);
       if (layer && gates && !isVeiled) {
         const color = stage.colors.gate[Math.round(Math.sqrt(gates[layer - 1]) * SHADES)];
         stage.tile(`${which}:T${layer}`, [left + wide + 8 + asideOf(layer), rowTop(layer), 8, high], 1, [color], () => `Layer ${layer}: mean T = ${gates[layer - 1].toFixed(3)}.`);

@@ -67,6 +67,7 @@ SCENES.sabotage = {
     if (!isCovered("sabotage")) stage.hold(tower.left, tower.rowTop(lowest + rows - 1) - GRIP, tower.right + tower.wide - tower.left, tower.high * rows + 2 * GRIP);
     for (const [from, count] of neighbours(run.closed)) this.mark(from, count, "cut");
     if (dragged) this.mark(...rangeOf(dragged), "chosen");
+    else if (isTold("sabotage") && !isPlaying()) stage.text(tower.left + tower.wide + 12, tower.rowTop(lowest + rows / 2 - 1) + 5, "↕ drag", "small pen", "middle");
     const left = wide + (isWide ? 72 : 52);
     const high = height * (isWide ? 0.72 : 0.6);
     drawRead(run, ["highway"], ["highway"], [left, 40, width - left - 8, high]);

@@ -134,7 +134,7 @@ SCENES.whisper = {
       visited.set(LEAST, leftAt(LEAST));
       const bottom = down(Math.log10(visited.get(LEAST)));
       stage.dot(across(LEAST), bottom, "here", 5);
-      stage.text(across(LEAST), bottom - 40, place[2] > 300 ? `least: T = ${LEAST.toFixed(2)}` : "least", "small pen", "middle");
+      stage.text(across(LEAST), bottom - 40, place[2] > 300 ? "least at ¾: why? See the law" : "least", "small pen", "middle");
     }
     const tried = [...visited.keys()].sort((one, other) => one - other);
     const lineOf = (leftFor) => tried.map((T) => [across(T), down(leftFor(T))]);
