@@ -123,7 +123,7 @@ SCENES.start = {
     if (isWhole()) stage.text(stage.width / 2, bottom + 36, "a layer keeps more ← T at the start → replaces more", "small", "middle");
     stage.text(4, top - 10, isWide ? "rate ↑ larger steps" : "rate ↑", "small");
     if (isWhole()) stage.text(left + wide, top - 10, `${isWide ? "grey: not trained, " : ""}× guesses, no mark: learns a little, ● learns`, "small", "end");
-    if (shown === PARTS[0]) stage.text(left + across + 8, top - 10, `${isWide ? "loss after 60 steps" : "loss"} (guessing: ${Math.log(10).toFixed(2)})`, "small");
+    if (!isWhole() && (isWide || shown === PARTS[0])) stage.text(left + across + 8, top - 10, `${isWide ? "loss after 60 steps" : "loss"} (guessing: ${Math.log(10).toFixed(2)})`, "small");
     if (law) this.drawLaw(this.layout());
   },
 

@@ -61,16 +61,18 @@ SCENES.sabotage = {
     const { width, height } = stage;
     const isWide = width > 560;
     const wide = isWide ? width * 0.46 : width * 0.5;
-    tower = drawTower(1, run, 0, [0, 0, wide - 12, height - 8], "highway", "highway");
+    const left = isWide ? 26 : 0; // for numbers of layers
+    tower = drawTower(1, run, 0, [left, 0, wide - left - 12, height - 8], "highway", "highway");
+    if (isWide) [1, 10, 20, 30].forEach((layer) => stage.text(18, tower.rowTop(layer) + tower.high / 2 + 5, layer, "small faint", "end"));
     if (!dragged && !areCut(...frameNow())) this.mark(...frameNow(), "planned");
     const [lowest, rows] = frameNow();
     if (!isCovered("sabotage")) stage.hold(tower.left, tower.rowTop(lowest + rows - 1) - GRIP, tower.right + tower.wide - tower.left, tower.high * rows + 2 * GRIP);
     for (const [from, count] of neighbours(run.closed)) this.mark(from, count, "cut");
     if (dragged) this.mark(...rangeOf(dragged), "chosen");
     else if (isTold("sabotage") && !isPlaying()) stage.text(tower.left + tower.wide + 12, tower.rowTop(lowest + rows / 2 - 1) + 5, "↕ drag", "small pen", "middle");
-    const left = wide + (isWide ? 72 : 52);
+    const chart = wide + (isWide ? 72 : 52);
     const high = height * (isWide ? 0.72 : 0.6);
-    drawRead(run, ["highway"], ["highway"], [left, 40, width - left - 8, high]);
+    drawRead(run, ["highway"], ["highway"], [chart, 40, width - chart - 8, high]);
   },
 
   mark(from, count, look) {

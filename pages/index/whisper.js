@@ -130,11 +130,12 @@ SCENES.whisper = {
     const { across, down } = stage.chart(place, { from: 0, to: 1, ticks: [[0, "T = 0"], [0.25, "¼"], [0.5, "½"], [0.75, "¾"], [1, "1"]] }, { from: FLOOR, to: 0, ticks });
     this.isPassed = Math.min(...visited.keys()) < LEAST && Math.max(...visited.keys()) >= 0.9;
     stage.text(place[0] + place[2], place[1] + 16, !this.isPassed ? "size left (log)" : place[2] > 300 ? "grey: this digit, violet: the law" : "", "small", "end");
+    document.documentElement.toggleAttribute("data-passed", this.isPassed);
     if (this.isPassed) {
       visited.set(LEAST, leftAt(LEAST));
       const bottom = down(Math.log10(visited.get(LEAST)));
       stage.dot(across(LEAST), bottom, "here", 5);
-      stage.text(across(LEAST), bottom - 40, place[2] > 300 ? "least at ¾: why? See the law" : "least", "small pen", "middle");
+      stage.text(across(LEAST), bottom - 40, place[2] > 300 ? `least: T = ${LEAST.toFixed(2)}` : "least", "small pen", "middle");
     }
     const tried = [...visited.keys()].sort((one, other) => one - other);
     const lineOf = (leftFor) => tried.map((T) => [across(T), down(leftFor(T))]);
