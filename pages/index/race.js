@@ -99,7 +99,7 @@ function drawTower(which, run, k, [left, top, width, height], name, look, hasPad
   const foot = hasPad ? pad + 8 + DRAW : 40; // and below it
   const beside = hasPad ? left + pad + 6 : left;
   stage.text(left, top + 18, name, `strong ${look}`);
-  const isVeiled = state.scene === "race" && isCovered("race"); // the gradient and the gates come with the bet
+  const isVeiled = state.scene === "race" && isCovered("race"); // the gradient comes with the bet
   const wide = isVeiled ? width : (width - 24) / 2;
   const words = stage.text(left + width, top + 22, narrow ? "read" : "of new digits are read", "small", "end");
   stage.text(left + width - words.getComputedTextLength() - 6, top + 22, percent(readNow(run, k)), "number", "end");
@@ -111,9 +111,10 @@ function drawTower(which, run, k, [left, top, width, height], name, look, hasPad
   const right = left + wide + 24;
   const now = run.portraits?.[k];
   const portrait = isLifted ? run.lifted : now;
+  const gates = state.scene === "race" ? null : portrait?.gates; // they come later
   const asideOf = (layer) => (run.closed.has(layer) ? aside : 0);
   const saysShare = (share, word) => (isCovered(state.scene) ? "" : (narrow ? roughly : shareInWords)(share) + word); // numbers come with the bet
-  const front = isPlaying() ? 2 : ((isVeiled ? 1 : 2) * climbedNow()) / LAYERS; // 1 once the signal is at the top, 2 once the gradient is at the bottom
+  const front = isPlaying() ? 2 : (2 * climbedNow()) / LAYERS; // 1 once the signal is at the top, 2 once the gradient is at the bottom
   if (climbedNow() < LAYERS) redraw();
   const drawRow = (layer, mark, side, values, what, isThere) => {
     if (!isThere) return;
@@ -122,24 +123,24 @@ function drawTower(which, run, k, [left, top, width, height], name, look, hasPad
   };
   if (portrait && portrait.states.length === rows * WIDTH) {
     for (let layer = 0; layer < rows; layer++) {
-      const { states, gradients, gates } = layer ? portrait : now;
+      const { states, gradients } = layer ? portrait : now;
       drawRow(layer, "", left, rowOf(states, layer, WIDTH), "this digit’s signal is", layer / run.depth <= front);
       drawRow(layer, "g", right, rowOf(gradients, layer, WIDTH), "the mean gradient of 64 images is", !isVeiled && 1 - layer / run.depth <= front - 1);
-      if (layer && gates && !isVeiled) {
+      if (layer && gates) {
         const color = stage.colors.gate[Math.round(Math.sqrt(gates[layer - 1]) * SHADES)];
         stage.tile(`${which}:T${layer}`, [left + wide + 8 + asideOf(layer), rowTop(layer), 8, high], 1, [color], () => `Layer ${layer}: mean T = ${gates[layer - 1].toFixed(3)}.`);
       }
     }
-    if (portrait.gates && !isVeiled && !isLifted && width > 200) stage.text(left + wide + 12, top + head - 6, `mean T ${(portrait.gates.reduce((sum, T) => sum + T) / run.depth).toFixed(2)}`, "small", "middle");
-    if (portrait.gates && !isVeiled) stage.box([left + wide + 7.5, rowTop(rows - 1), 9, high * run.depth], "strip");
+    if (gates && !isLifted && width > 200) stage.text(left + wide + 12, top + head - 6, `mean T ${(gates.reduce((sum, T) => sum + T) / run.depth).toFixed(2)}`, "small", "middle");
+    if (gates) stage.box([left + wide + 7.5, rowTop(rows - 1), 9, high * run.depth], "strip");
     stage.text(left, top + head - 6, isVeiled ? "a row: a layer of 16 numbers" : saysShare(portrait.up, " arrives"), "small");
     stage.text(left + width, bottom + 16, saysShare(portrait.down, " arrives"), "small", "end");
     stage.text(beside, bottom + 36, `says ${now.guess}${now.isOne ? " to all" : ""}`, "small strong");
   }
   stage.text(beside, bottom + 16, "↑ signal", "small");
   if (!isVeiled) stage.text(left + width, top + head - 6, "↓ gradient", "small", "end");
-  if (front >= 2 && portrait?.up < 10 ** WEAKEST) stage.text(left + wide / 2, rowTop(rows - 1) + 24, "no signal", "small", "middle");
-  if (front >= 2 && portrait?.down < 10 ** WEAKEST) stage.text(right + wide / 2, bottom - 12, "no gradient", "small", "middle");
+  if (front >= 2 && !isVeiled && portrait?.up < 10 ** WEAKEST) stage.text(left + wide / 2, rowTop(rows - 1) + 24, "no signal", "small", "middle");
+  if (front >= 2 && !isVeiled && portrait?.down < 10 ** WEAKEST) stage.text(right + wide / 2, bottom - 12, "no gradient", "small", "middle");
   if (isLifted) stage.text(left + wide + 12, top + height / 2, `${narrow ? "lifted out" : "thirty layers lifted out"}: still ${percent(readNow(run, k))}`, "strong", "middle");
   if (hasPad) drawPad([left, bottom + 8, pad, pad], which ? "pad" : "pad 2");
   return { rowTop, high, left, wide, right, aside };

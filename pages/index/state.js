@@ -5,7 +5,7 @@ const DATA = JSON.parse(document.getElementById("data").textContent);
 const SCENES = {}; // by name, in the order of the page; the files of the scenes fill it
 const RATES = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1];
 const BIASES = [-6, -5, -4, -3, -2, -1, 0, 1, 2, 3, 4, Infinity]; // of the map's nets; at the last T is 1: the plain net
-const INITIALISATIONS = { program: "small", orthogonal: "keep the size", glorot: "Glorot", he: "He" };
+const INITIALISATIONS = { program: "small", orthogonal: "keep strength", glorot: "Glorot", he: "He" };
 
 const FIELDS = {
   T: { from: 0, to: 1, step: 0.01, standard: 0.05, label: "T, the share replaced", say: (T) => T.toFixed(2) },
@@ -17,7 +17,7 @@ const FIELDS = {
   init: { words: INITIALISATIONS, standard: "program", label: "weights" },
   cutFrom: { from: 1, to: 30, step: 1, standard: 6, label: "from layer" },
   cutCount: { from: 1, to: 30, step: 1, standard: 8, label: "layers" },
-  weights: { words: { orthogonal: "keep the size", program: "small" }, standard: "orthogonal", label: "weights" },
+  weights: { words: { orthogonal: "keep strength", program: "small" }, standard: "orthogonal", label: "weights" },
   cellBias: { values: BIASES, standard: -3, label: "T at the start", say: (bias) => (bias === Infinity ? "plain" : sigmoid(bias).toFixed(Math.abs(bias) > 3 ? 3 : 2)) },
   cellRate: { values: RATES, standard: 0.005, label: "rate" },
   block: { from: 0, to: 12, step: 1, standard: 12, label: "after layer" },

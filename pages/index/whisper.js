@@ -50,7 +50,7 @@ const shareOf = (states, layer) => norm(states[layer]) / norm(states[0]) || 0;
 const leftAt = (T) => shareOf(climb(inkSeen(), T), LAYERS);
 
 /* Of what arrives some is the digit itself, or it is all mix. */
-const saysOf = (T, layer, share) => ((1 - T) ** layer > share / 100 ? "of its size arrives" : "is left, all mix");
+const saysOf = (T, layer, share) => ((1 - T) ** layer > share / 100 ? "of its strength" : "is left, all mix");
 
 /* Tries the T between two: from picture to picture a finger passes many. */
 function tryBetween(one, other) {
@@ -129,7 +129,7 @@ SCENES.whisper = {
     this.chart = place;
     const { across, down } = stage.chart(place, { from: 0, to: 1, ticks: [[0, "T = 0"], [0.25, "¼"], [0.5, "½"], [0.75, "¾"], [1, "1"]] }, { from: FLOOR, to: 0, ticks });
     this.isPassed = Math.min(...visited.keys()) < LEAST && Math.max(...visited.keys()) >= 0.9;
-    stage.text(place[0] + place[2], place[1] + 16, !this.isPassed ? "size left (log)" : place[2] > 300 ? "grey: this digit, violet: the law" : "", "small", "end");
+    stage.text(place[0] + place[2], place[1] + 16, !this.isPassed ? "strength left (log)" : place[2] > 300 ? "grey: this digit, violet: the law" : "", "small", "end");
     document.documentElement.toggleAttribute("data-passed", this.isPassed);
     if (this.isPassed) {
       visited.set(LEAST, leftAt(LEAST));
