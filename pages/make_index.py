@@ -76,7 +76,7 @@ IN_SCENES = {
     "plain loss, 100 layers ÷ highway loss, 100 layers": "loss of plain nets ÷ loss of highway nets (log scale)",
     "highway accuracy": "highway nets read",
     "plain accuracy": "plain nets read",
-    "fall of the loss from first to last epoch": "fall of the error (loss), first to last pass over the images",
+    "fall of the loss from first to last epoch": "does the error (loss) fall in training? By",
     "accuracy that closing all blocks costs": "shutting all gates after training costs",
     "test accuracy − accuracy of one hidden layer": "gain over a net of one layer",
     "test accuracy": "new digits read",

@@ -36,7 +36,7 @@ SCENES.judge = {
     stage.held.append(copy);
     if (claimNow() >= 0) return;
     const side = stage.width / (LAYERS + 1); // the reader's digit through thirty highway layers, and below through plain ones
-    [STANDARD.T, 1].forEach((T, row) => climb(inkSeen(), T).forEach((values, layer) => stage.tile(`${row + 1}:${layer}`, [layer * side, stage.height - (2 - row) * side, side - 3, side - 3], SIDE, plainColors(values))));
+    [STANDARD.T, 1].forEach((T, row) => climb(inkSeen(), T).forEach((values, layer) => stage.tile(`${row + 1}:${layer}`, [layer * side, 28 + row * side, side - 3, side - 3], SIDE, plainColors(values))));
   },
 
   caption() {

@@ -139,8 +139,9 @@ function drawTower(which, run, k, [left, top, width, height], name, look, hasPad
   }
   stage.text(beside, bottom + 16, "↑ signal", "small");
   if (!isVeiled) stage.text(left + width, top + head - 6, "↓ gradient", "small", "end");
-  if (front >= 2 && !isVeiled && portrait?.up < 10 ** WEAKEST) stage.text(left + wide / 2, rowTop(rows - 1) + 24, "no signal", "small", "middle");
-  if (front >= 2 && !isVeiled && portrait?.down < 10 ** WEAKEST) stage.text(right + wide / 2, bottom - 12, "no gradient", "small", "middle");
+  const blank = front >= 2 && !isVeiled && high * rows > 150 ? 10 ** (WEAKEST - 1) : 0; // a share so small leaves room for words
+  if (portrait?.up < blank) stage.text(left + wide / 2, rowTop(rows - 1) + 24, "almost no signal", "small", "middle");
+  if (portrait?.down < blank) stage.text(right + wide / 2, bottom - 12, "almost no gradient", "small", "middle");
   if (isLifted) stage.text(left + wide + 12, top + height / 2, `${narrow ? "lifted out" : "thirty layers lifted out"}: still ${percent(readNow(run, k))}`, "strong", "middle");
   if (hasPad) drawPad([left, bottom + 8, pad, pad], which ? "pad" : "pad 2");
   return { rowTop, high, left, wide, right, aside };

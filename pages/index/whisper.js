@@ -49,9 +49,6 @@ function climb(digit, T) {
 const shareOf = (states, layer) => norm(states[layer]) / norm(states[0]) || 0;
 const leftAt = (T) => shareOf(climb(inkSeen(), T), LAYERS);
 
-/* Of what arrives some is the digit itself, or it is all mix. */
-const saysOf = (T, layer, share) => ((1 - T) ** layer > share / 100 ? "of its strength" : "is left, all mix");
-
 /* Tries the T between two: from picture to picture a finger passes many. */
 function tryBetween(one, other) {
   for (let i = Math.ceil(50 * Math.min(one, other)); i <= 50 * Math.max(one, other); i++) visited.set(i / 50, leftAt(i / 50));
@@ -104,10 +101,12 @@ SCENES.whisper = {
     }
     const [x, y, side] = tilePlace(LAYERS + 1);
     const isWide = gridNow()[1] === 3; // two places are free
+    const words = side > 60 ? ["of its strength", "is left, all mix"] : ["arrives", "all mix"];
+    const isMix = (1 - T) ** top < now / 100; // of the digit itself next to nothing is left
     const number = isCovered("whisper") ? "?" : top < LAYERS ? String(top) : isWide ? shareInWords(now) : roughly(now);
     const size = side / (isWide && number.length < 6 ? 2.2 : 3);
     stage.text(x, y + side / 2.4, number, "strong").style.fontSize = `${size}px`;
-    stage.text(x, y + side / 2 + Math.min(18, side / 2 - 4), top < LAYERS && !isCovered("whisper") ? "layers" : side > 60 ? saysOf(T, top, now) : "arrives", "small");
+    stage.text(x, y + side / 2 + Math.min(18, side / 2 - 4), top < LAYERS && !isCovered("whisper") ? "layers" : words[Number(isMix)], "small");
     for (let row = 1; row < gridNow()[1]; row++) {
       const [left, above] = tilePlace(row * gridNow()[0]);
       stage.text(left + side / 2, above + side + 8, "▲", "", "middle");
