@@ -58,7 +58,8 @@ CLAIMS = {
 # On what the claim was tried
 TRIED = {
     "primary-thirty-layers": "Ten nets of each kind, with small weights as in Race, read new digits.",
-    "best-start-two-orders": "Five nets of each kind, from the best start and at the best rate that we found for each.",
+    "best-start-two-orders": "Five nets of each kind, from the best start and at the best rate that we found for each."
+    " One test: it holds or it fails.",
     "primary-past-1000": "Ten nets of 1500 layers learn to read digits. (A point is one image in 100.)",
 }
 # Why our verdict is what it is; {0} is the number of the first part
@@ -67,8 +68,8 @@ WHY = {
     " be different.",
     "best-start-two-orders": "From a careful start plain nets of a hundred layers train, too. Their loss is {0} that of"
     " highway nets, not 100×.",
-    "primary-past-1000": "Such nets train, and rely on their layers: shutting all gates costs {2}. Yet a net of one"
-    " layer would do: it reads {3} more.",
+    "primary-past-1000": "Such nets train. Once trained they rely on their layers: shutting all gates costs {2}. Yet"
+    " a net that is trained with one layer does as well: it reads {3} more.",
 }
 VERDICTS = {"reproduced": "it holds", "in part": "in part", "not reproduced": "it fails"}
 # Words of the claims' parts, in those of the scenes
@@ -76,7 +77,7 @@ IN_SCENES = {
     "plain loss, 100 layers ÷ highway loss, 100 layers": "loss of plain nets ÷ loss of highway nets (log scale)",
     "highway accuracy": "highway nets read",
     "plain accuracy": "plain nets read",
-    "fall of the loss from first to last epoch": "does the error (loss) fall in training? By",
+    "fall of the loss from first to last epoch": "fall of the error (loss) in training",
     "accuracy that closing all blocks costs": "shutting all gates after training costs",
     "test accuracy − accuracy of one hidden layer": "gain over a net of one layer",
     "test accuracy": "new digits read",

@@ -377,6 +377,7 @@ def test_keys_lead_through_the_lesson(driver):
     press(Keys.ARROW_RIGHT)
     assert shown(driver, "[state.scene, document.activeElement.id]") == ["race", "race-title"]
     wait_for(driver, "/^Two towers.*Not trained/.test($('cells').ariaLabel)")
+    wait_for(driver, "heading === null && isSeen(choicesNow()[1])")  # it has scrolled there
     press("2")  # a bet begins the race
     assert shown(driver, "[betOf('race'), isTold('race'), runs.race.isPlaying]") == [1, False, True]
     driver.execute_script("document.querySelector('#race [aria-pressed=true]').focus()")

@@ -114,7 +114,7 @@ function tellAnswer(scene) {
   showBets();
   const [box, answer] = [".bet", ":is(p.answer, .answer p)"].map((name) => sectionOf(scene).querySelector(name));
   if (isSeen(box) && !isLow.matches) answer.scrollIntoView({ behavior: calm.matches ? "auto" : "smooth", block: "nearest" });
-  speak(`${verdictOn(scene)} ${answer.textContent}`);
+  speak(`${verdictOn(scene)} ${answer.innerText}`);
   redraw();
 }
 

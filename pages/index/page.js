@@ -244,7 +244,7 @@ function takeKey(event) {
     arrowleft: () => go(-1),
     pagedown: () => go(1),
     pageup: () => go(-1),
-    " ": () => !$("play").hidden && togglePlay(),
+    " ": () => (isSealed() && state.scene !== "judge") || (!$("play").hidden && togglePlay()), // what waits for a bet does not scroll
     a: () => askAnswer(state.scene),
     s: focusControls,
   };

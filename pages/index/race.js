@@ -139,7 +139,7 @@ function drawTower(which, run, k, [left, top, width, height], name, look, hasPad
   }
   stage.text(beside, bottom + 16, "↑ signal", "small");
   if (!isVeiled) stage.text(left + width, top + head - 6, "↓ gradient", "small", "end");
-  const blank = front >= 2 && !isVeiled && high * rows > 150 ? 10 ** (WEAKEST - 1) : 0; // a share so small leaves room for words
+  const blank = front >= 2 && !isVeiled && wide > 120 && high * rows > 150 ? 10 ** (WEAKEST - 1) : 0; // a share so small leaves room for words
   if (portrait?.up < blank) stage.text(left + wide / 2, rowTop(rows - 1) + 24, "almost no signal", "small", "middle");
   if (portrait?.down < blank) stage.text(right + wide / 2, bottom - 12, "almost no gradient", "small", "middle");
   if (isLifted) stage.text(left + wide + 12, top + height / 2, `${narrow ? "lifted out" : "thirty layers lifted out"}: still ${percent(readNow(run, k))}`, "strong", "middle");
@@ -209,6 +209,7 @@ function tryOut(event) {
   const { scene, ...values } = stateOfAddress(event.currentTarget.hash);
   if (state.scene === scene) $("picture").scrollIntoView({ block: "nearest" });
   else leadTo(scene);
+  setTimeout(speakCaption, 500); // once it is drawn
   if (scene === "race") return playRace(values);
   if (scene !== "sabotage") return SCENES[scene].act();
   remake(scene);

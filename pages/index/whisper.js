@@ -165,7 +165,7 @@ SCENES.whisper = {
   },
 
   bet: {
-    question: "Each layer replaces 5 % of what it gets (T = 0.05). How much of the digit is left after thirty?",
+    question: "Each layer replaces 5 % (T = 0.05) of what it gets with a random mix. How much of the digit is left after thirty?",
     choices: ["95 %", "60 %", "20 %", "nothing"],
     right: 2,
     isSettled: () => climbedNow() === LAYERS,
