@@ -34,7 +34,7 @@ SCENES = {
     "whisper": "tellAnswer('whisper'); begun = -Infinity; tryBetween(0, 1); redraw();",
     "race": "",
     "sabotage": "SCENES.sabotage.bet.prove();",
-    "start": "SCENES.start.act();",
+    "start": "filling.isPlaying = false; SCENES.start.act();",
     "turn": "",
     "pointers": "",
     "judge": "",

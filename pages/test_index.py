@@ -442,6 +442,8 @@ def test_a_keyboard_chooses_a_cell_of_the_map_and_hears_its_loss(driver):
     wait_for(driver, f"maps.orthogonal.has({cell})")
     loss = shown(driver, f"maps.orthogonal.get({cell}).loss.toFixed(2)")
     wait_for(driver, f"$('spoken').textContent.includes('{loss}')")
+    pointed = f"stage.wordsAt(...stage.tiles.get('map {cell}').place.slice(0, 2).map((at) => at + 2))"
+    wait_for(driver, f"!stage.isMoving && {pointed}?.includes('Rate 0.002, T = 0.018 at the start: loss {loss}')")
 
 
 @browser_only
