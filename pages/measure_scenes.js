@@ -50,6 +50,7 @@ function measureMap(seed, { train, test }) {
     "gates nearly shut": { init: "orthogonal", nets: [gated(-3)] },
     "gates half open": { init: "orthogonal", nets: [gated(0)] },
     "plain, small weights": { init: "program", nets: [PLAIN] },
+    "gates nearly shut, small weights": { init: "program", nets: [gated(-3)] },
   };
   for (const [name, start] of Object.entries(rows)) {
     rows[name] = RATES.map((rate) => trainedCell({ ...small, ...start, seed, rate }, train, test).loss);

@@ -97,6 +97,9 @@ PROMISES = {
         "plain nets with small weights at no rate": lambda seed: (
             not any(of_rates(seed["map"]["plain, small weights"], ALL_RATES))
         ),
+        "with nearly shut gates from small weights, too, at all rates from 0.002 to 0.02": lambda seed: all(
+            of_rates(seed["map"]["gates nearly shut, small weights"], MIDDLE_RATES)
+        ),
     },
     "turn": {
         "shut gates read as many: within 0.05 of free ones": lambda seed: (
