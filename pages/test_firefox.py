@@ -64,7 +64,7 @@ def test_the_explorer_answers_in_three_acts(browser, width, height):
 NUMBERS = """
 unpack(JSON.parse($("images").textContent)).then(({ train, test }) => {
   const numbersOf = ({ loss, spreads, gradients }) => [loss, spreads.at(-1), gradients[0]];
-  return ["plain", "residual", "highway"].map((kind) => {
+  return ["plain", "highway"].map((kind) => {
     const race = new Race({ ...small, nets: [{ kind: "highway", b_T: -3 }, { kind, b_T: 0 }] }, train, test);
     const records = Array.from({ length: 40 }, (_, i) => race.step(i === 39));
     const numbers = [0, 9, 39].map((i) => records[i].nets.map(numbersOf));

@@ -197,7 +197,7 @@ def norms_of(net: sf.Net, kept, d_logits) -> list[float]:
     ("kind", "depth", "init", "n"),
     [
         ("plain", 30, "program", 64),
-        ("residual", 10, "he", 61),  # not a multiple of four: the matrix products go another way
+        ("plain", 10, "glorot", 61),  # not a multiple of four: the matrix products go another way
         ("highway", 60, "orthogonal", 64),
     ],
 )
@@ -430,9 +430,9 @@ def test_a_keyboard_chooses_a_cell_of_the_map_and_hears_its_loss(driver):
     ActionChains(driver).send_keys("2").perform()
     wait_for(driver, "isTold('start')")
     assert shown(driver, "maps.orthogonal.size") == 8
-    driver.find_element("css selector", "#start .unmapped .act").send_keys(Keys.ENTER)  # trains highway nets
-    wait_for(driver, "!isPlaying() && maps.orthogonal.size === 24")
-    driver.find_element("css selector", "#start .three .act").send_keys(Keys.ENTER)  # and the whole map
+    driver.find_element("css selector", "#start .column .act").send_keys(Keys.ENTER)  # trains highway nets
+    wait_for(driver, "!isPlaying() && maps.orthogonal.size + maps.program.size === 32")
+    driver.find_element("css selector", "#start .columns .act").send_keys(Keys.ENTER)  # and the whole map
     ActionChains(driver).send_keys("s").perform()
     assert shown(driver, "[isPlaying(), $('controls').contains(document.activeElement)]") == [True, True]
     driver.find_element("id", "lever-cellBias").send_keys(Keys.ARROW_LEFT)
@@ -442,7 +442,7 @@ def test_a_keyboard_chooses_a_cell_of_the_map_and_hears_its_loss(driver):
     wait_for(driver, f"maps.orthogonal.has({cell})")
     loss = shown(driver, f"maps.orthogonal.get({cell}).loss.toFixed(2)")
     wait_for(driver, f"$('spoken').textContent.includes('{loss}')")
-    pointed = f"stage.wordsAt(...stage.tiles.get('map {cell}').place.slice(0, 2).map((at) => at + 2))"
+    pointed = f"stage.wordsAt(...stage.tiles.get('map orthogonal {cell}').place.slice(0, 2).map((at) => at + 2))"
     wait_for(driver, f"!stage.isMoving && {pointed}?.includes('Rate 0.002, T = 0.018 at the start: loss {loss}')")
 
 

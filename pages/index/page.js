@@ -114,8 +114,7 @@ function togglePlay() {
 function showButtons() {
   const { play: playScene, action, canAct } = SCENES[state.scene];
   $("play").hidden = isSealed() || (!playScene && !ABOUT[state.scene]) || (state.scene === "start" && maps[state.weights].size === CELLS);
-  $("again").hidden = !ABOUT[state.scene];
-  $("again").style.visibility = runNow()?.step ? "" : "hidden"; // its place is kept
+  $("again").hidden = !runNow()?.step;
   $("wipe").hidden = state.scene !== "whisper"; // elsewhere the menu of digits wipes
   $("wipe").disabled = !state.ink;
   write($("play"), isPlaying() ? "Pause" : "Play");
@@ -123,7 +122,6 @@ function showButtons() {
   $("act").hidden = !$("act").textContent;
   for (const link of document.querySelectorAll(".current .act")) write(link, $("act").textContent);
   $("act").disabled = canAct?.() === false;
-  write($("hint"), keysNow().join(" · "));
 }
 
 /* ---- Levers ---- */
@@ -174,8 +172,8 @@ function makeLever(name) {
 /* What a lever shows: who draws has chosen no digit. */
 const seenOf = (name) => (name === "digit" && state.ink ? "" : state[name]);
 
-/* Levers are folded on a small screen, but not where the text asks for them; on a large one in Race, which has many. */
-const foldLevers = () => ($("fold").open = isSmall.matches ? ["whisper", "start"].includes(state.scene) : state.scene !== "race");
+/* Levers are folded on a small screen, but not where the text asks for them. */
+const foldLevers = () => ($("fold").open = !isSmall.matches || ["whisper", "start"].includes(state.scene));
 
 /* Shows the state in the levers of the scene. */
 function showLevers() {
@@ -218,18 +216,7 @@ function go(by) {
 
 /* The answers to the bet, or to the claim, that is open. */
 const OPEN = ".current:not(.told) > .bet, .current .claim:not(.told):not([hidden]) > .bet";
-const choicesNow = () => [...(document.querySelector(OPEN)?.querySelectorAll("[aria-pressed]") ?? [])];
-
-/* What keys do on this scene. */
-function keysNow() {
-  const { scene } = state;
-  const keys = ["← → scenes"];
-  if (choicesNow().length) keys.push(`1–${choicesNow().length} ${scene === "judge" ? "verdict" : "bet"}`);
-  if (SCENES[scene].bet && !isTold(scene)) keys.push("A answer");
-  if (!$("play").hidden) keys.push("space play");
-  if (scene !== "judge" && !isSealed()) keys.push("S controls");
-  return keys;
-}
+const choicesNow = () => [...(document.querySelector(OPEN)?.querySelectorAll("[aria-pressed]:not([hidden])") ?? [])];
 
 const focusControls = () => $("controls").querySelector("button:not([hidden]), input, select")?.focus();
 

@@ -144,7 +144,6 @@ SCENES.pointers = {
       return;
     }
     stage.box([left + (right * wide) / SIZE - 1, top - 2, wide / SIZE + 2, height + 4], "frame");
-    if (isTold("pointers") && !isHeld()) stage.text(left - 1, top + (follower.depth - DATA.pointers.right_by[k - 1] + 0.5) * high + 5, "▸", "small", "end");
     const stands = rightFrom(k);
     if (stands <= state.block) {
       const y = top + (answers.length - stands) * high;

@@ -13,7 +13,7 @@ const small = { ...shared, depth: 30, init: "program", rate: 0.005 };
 const ABOUT = {
   race: () => ({
     ...shared, depth: state.depth, init: state.init, rate: state.rate,
-    nets: [{ kind: state.second, b_T: 0 }, { kind: "highway", b_T: state.b_T }],
+    nets: [{ kind: "plain", b_T: 0 }, { kind: "highway", b_T: state.b_T }],
   }),
   sabotage: () => ({ ...small, nets: [{ kind: "highway", b_T: -3 }] }),
   turn: () => ({ ...small, nets: [{ kind: "highway", b_T: -30 }, { kind: "highway", b_T: -3 }] }),
@@ -98,10 +98,10 @@ function drawTower(which, run, k, [left, top, width, height], name, look, hasPad
   const pad = narrow ? 44 : 52;
   const foot = hasPad ? pad + 8 + DRAW : 40; // and below it
   const beside = hasPad ? left + pad + 6 : left;
-  stage.text(left, top + 18, name, `strong ${look}`);
-  const isVeiled = state.scene === "race" && isCovered("race"); // the gradient comes with the bet
-  const wide = isVeiled ? width : (width - 24) / 2;
-  const words = stage.text(left + width, top + 22, narrow ? "read" : "of new digits are read", "small", "end");
+  const named = stage.text(left, top + 18, name, `strong ${look}`);
+  const isAlone = state.scene === "turn" || (state.scene === "race" && isCovered("race")); // without the gradient, which in Race comes with the bet
+  const wide = isAlone ? width - (state.scene === "turn" ? 20 : 0) : (width - 24) / 2;
+  const words = stage.text(left + width, top + 22, narrow ? "read" : "of new digits read", "small", "end");
   stage.text(left + width - words.getComputedTextLength() - 6, top + 22, percent(readNow(run, k)), "number", "end");
   const rows = run.depth + 1;
   const high = (height - head - foot) / rows;
@@ -112,6 +112,8 @@ function drawTower(which, run, k, [left, top, width, height], name, look, hasPad
   const now = run.portraits?.[k];
   const portrait = isLifted ? run.lifted : now;
   const gates = state.scene === "race" ? null : portrait?.gates; // they come later
+  const meanT = portrait?.gates?.length ? portrait.gates.reduce((sum, T) => sum + T) / run.depth : 1;
+  if (width > 200) stage.layer([left + named.getComputedTextLength() + 8, top + 1, 64, 24], meanT, look);
   const asideOf = (layer) => (run.closed.has(layer) ? aside : 0);
   const saysShare = (share, word) => (isCovered(state.scene) ? "" : (narrow ? roughly : shareInWords)(share) + word); // numbers come with the bet
   const front = isPlaying() ? 2 : (2 * climbedNow()) / LAYERS; // 1 once the signal is at the top, 2 once the gradient is at the bottom
@@ -125,24 +127,24 @@ function drawTower(which, run, k, [left, top, width, height], name, look, hasPad
     for (let layer = 0; layer < rows; layer++) {
       const { states, gradients } = layer ? portrait : now;
       drawRow(layer, "", left, rowOf(states, layer, WIDTH), "this digit’s signal is", layer / run.depth <= front);
-      drawRow(layer, "g", right, rowOf(gradients, layer, WIDTH), "the mean gradient of 64 images is", !isVeiled && 1 - layer / run.depth <= front - 1);
+      drawRow(layer, "g", right, rowOf(gradients, layer, WIDTH), "the mean gradient of 64 images is", !isAlone && 1 - layer / run.depth <= front - 1);
       if (layer && gates) {
         const color = stage.colors.gate[Math.round(Math.sqrt(gates[layer - 1]) * SHADES)];
         stage.tile(`${which}:T${layer}`, [left + wide + 8 + asideOf(layer), rowTop(layer), 8, high], 1, [color], () => `Layer ${layer}: mean T = ${gates[layer - 1].toFixed(3)}.`);
       }
     }
-    if (gates && !isLifted && width > 200) stage.text(left + wide + 12, top + head - 6, `mean T ${(gates.reduce((sum, T) => sum + T) / run.depth).toFixed(2)}`, "small", "middle");
+    if (gates && !isLifted && width > 200) stage.text(left + (isAlone ? width : wide + 12), top + head - 6, `mean T ${meanT.toFixed(2)}`, "small", isAlone ? "end" : "middle");
     if (gates) stage.box([left + wide + 7.5, rowTop(rows - 1), 9, high * run.depth], "strip");
-    stage.text(left, top + head - 6, isVeiled ? "a row: a layer of 16 numbers" : saysShare(portrait.up, " arrives"), "small");
-    stage.text(left + width, bottom + 16, saysShare(portrait.down, " arrives"), "small", "end");
+    stage.text(left, top + head - 6, isCovered("race") ? "a row: a layer of 16 numbers" : saysShare(portrait.up, " arrives"), "small");
+    if (!isAlone) stage.text(left + width, bottom + 16, saysShare(portrait.down, " arrives"), "small", "end");
     stage.text(beside, bottom + 36, `says ${now.guess}${now.isOne ? " to all" : ""}`, "small strong");
   }
   stage.text(beside, bottom + 16, "↑ signal", "small");
-  if (!isVeiled) stage.text(left + width, top + head - 6, "↓ gradient", "small", "end");
-  const blank = front >= 2 && !isVeiled && wide > 120 && high * rows > 150 ? 10 ** (WEAKEST - 1) : 0; // a share so small leaves room for words
+  if (!isAlone) stage.text(left + width, top + head - 6, "↓ gradient", "small", "end");
+  const blank = front >= 2 && !isAlone && wide > 120 && high * rows > 150 ? 10 ** (WEAKEST - 1) : 0; // a share so small leaves room for words
   if (portrait?.up < blank) stage.text(left + wide / 2, rowTop(rows - 1) + 24, "almost no signal", "small", "middle");
   if (portrait?.down < blank) stage.text(right + wide / 2, bottom - 12, "almost no gradient", "small", "middle");
-  if (isLifted) stage.text(left + wide + 12, top + height / 2, `${narrow ? "lifted out" : "thirty layers lifted out"}: still ${percent(readNow(run, k))}`, "strong", "middle");
+  if (isLifted) stage.text(left + width / 2, top + height / 2, `${narrow ? "lifted out" : "thirty layers lifted out"}: still ${percent(readNow(run, k))}`, "strong", "middle");
   if (hasPad) drawPad([left, bottom + 8, pad, pad], which ? "pad" : "pad 2");
   return { rowTop, high, left, wide, right, aside };
 }
@@ -161,17 +163,16 @@ function drawRead(run, names, looks, place) {
   for (const { step, total } of run.cuts) {
     stage.line([[across(step), down(0)], [across(step), down(1)]], "cut-at");
     stage.text(across(step), down(1) - 4, `${total} cut`, "small", "middle");
+    if (place[2] > 300) stage.layer([across(step) + 30, down(1) - 22, 64, 24], 1, looks[0]); // what is left of a cut one
   }
   run.read.forEach((points, k) => {
     stage.line(lineOf(points), `line ${looks[k]}`);
     if (!points.length) return;
     const [step, share] = points.at(-1);
     stage.dot(across(step), down(share), `end ${looks[k]}`, 4);
+    if (names.length > 1 && step) stage.text(across(step), down(share) + (k ? 18 : -8), names[k], `small ${looks[k]}`, step > run.until / 4 ? "end" : "start");
   });
-  const apart = place[2] > 500 ? 104 : 84; // from name to name
-  const named = names.length > 1 && place[2] > 220 ? names : [];
-  named.forEach((name, k) => stage.text(across(0) + 12 + apart * k, down(0) + 16, `— ${name}`, `small ${looks[k]}`));
-  if (run.ghost && place[2] > 160) stage.text(across(0) + 12 + apart * named.length, down(0) + 16, "— before", "small faint");
+  if (run.ghost && place[2] > 160) stage.text(across(0) + 24, down(0) + 16, "— before", "small faint");
 }
 
 /* Two towers, and below them what each reads; on a small stage one pad beside that, so that the towers stay high. */
@@ -217,9 +218,9 @@ function tryOut(event) {
 }
 
 SCENES.race = {
-  levers: ["second", "init", "b_T", "depth", "rate"],
+  levers: ["init", "b_T", "depth", "rate"],
   hasDigit: true,
-  names: () => [state.second, "highway"],
+  names: () => ["plain", "highway"],
   draw: () => drawPair(runs.race, SCENES.race.names(), SCENES.race.names()),
 
   /* A net that is changed begins anew; a rate alone is changed while it trains. */

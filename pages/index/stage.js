@@ -123,6 +123,23 @@ class Stage {
     this.add("circle", { cx: x, cy: y, r, class: look });
   }
 
+  /* A layer: of what comes in the share 1 - T goes past its mix, and T through it. */
+  layer([left, top, width, height], T, look, isNamed) {
+    const way = (y, share) => {
+      const at = (part) => left + part * width;
+      const d = `M${left} ${top + height / 2}H${at(0.06)}C${at(0.15)} ${top + height / 2} ${at(0.12)} ${y} ${at(0.22)} ${y}H${at(0.78)}C${at(0.88)} ${y} ${at(0.85)} ${top + height / 2} ${at(0.94)} ${top + height / 2}H${at(1)}`;
+      if (share > 1e-6) this.add("path", { class: `way ${look}`, d, style: `stroke-width: ${Math.max(1.2, (share * height) / 6)}px` });
+    };
+    way(top + 0.2 * height, 1 - T);
+    way(top + 0.8 * height, T);
+    const [wide, high] = isNamed ? [54, 26] : [0.3 * width, 0.34 * height];
+    this.box([left + (width - wide) / 2, top + 0.8 * height - high / 2, wide, high], "mix");
+    if (!isNamed) return;
+    this.text(left + width / 2, top + 0.8 * height + 5, "mix", "small", "middle");
+    this.text(left + width / 2, top + 0.2 * height - height / 12 - 8, "bypass: 1 − T is kept", "small", "middle");
+    this.text(left + width / 2, top + 0.8 * height + 32, "T is replaced", "small", "middle");
+  }
+
   /* A chart in a place: `x` and `y` are {from, to, ticks: [[value, text], ...]}; returns the functions that give the
      place of a value.  `name` is what x counts. */
   chart([left, top, width, height], x, y, name) {

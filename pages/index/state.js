@@ -5,19 +5,18 @@ const DATA = JSON.parse(document.getElementById("data").textContent);
 const SCENES = {}; // by name, in the order of the page; the files of the scenes fill it
 const RATES = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1];
 const BIASES = [-6, -5, -4, -3, -2, -1, 0, 1, 2, 3, 4, Infinity]; // of the map's nets; at the last T is 1: the plain net
-const INITIALISATIONS = { program: "small", orthogonal: "keep strength", glorot: "Glorot", he: "He" };
+const WEIGHTS = { program: "small", orthogonal: "keep strength" };
 
 const FIELDS = {
   T: { from: 0, to: 1, step: 0.01, standard: 0.05, label: "T, the share replaced", say: (T) => T.toFixed(2) },
   digit: { from: 0, to: 9, step: 1, standard: 3, label: "digit", kind: "select" },
-  second: { words: { plain: "plain", residual: "residual" }, standard: "plain", label: "left tower" },
   b_T: { from: -8, to: 6, step: 0.5, standard: -3, label: "bias b_T" },
   depth: { from: 5, to: 100, step: 5, standard: 30, label: "layers" },
   rate: { values: RATES, standard: 0.005, label: "rate" },
-  init: { words: INITIALISATIONS, standard: "program", label: "weights" },
+  init: { words: WEIGHTS, standard: "program", label: "weights" },
   cutFrom: { from: 1, to: 30, step: 1, standard: 6, label: "from layer" },
   cutCount: { from: 1, to: 30, step: 1, standard: 8, label: "layers" },
-  weights: { words: { orthogonal: "keep strength", program: "small" }, standard: "orthogonal", label: "weights" },
+  weights: { words: WEIGHTS, standard: "orthogonal", label: "weights" },
   cellBias: { values: BIASES, standard: -3, label: "T at the start", say: (bias) => (bias === Infinity ? "plain" : sigmoid(bias).toFixed(Math.abs(bias) > 3 ? 3 : 2)) },
   cellRate: { values: RATES, standard: 0.005, label: "rate" },
   block: { from: 0, to: 12, step: 1, standard: 12, label: "after layer" },

@@ -80,7 +80,6 @@ SCENES.whisper = {
 
   draw() {
     const T = isTold("whisper") ? state.T : STANDARD.T;
-    sectionOf("whisper").style.setProperty("--T", T); // its sketch follows
     const states = climb(inkSeen(), T);
     const beat = (performance.now() - begun) / (3 * HOP);
     const isRepeated = isCovered("whisper") && beat < 3 * BEATS;
@@ -116,8 +115,10 @@ SCENES.whisper = {
     const below = gridNow()[1] * tileSide();
     const room = stage.height - below - 12 - DRAW;
     const pad = Math.min(room, 0.38 * stage.width);
-    drawPad([isTold("whisper") ? 0 : (stage.width - pad) / 2, below + 8, pad, pad]); // beside it comes a chart
-    if (isTold("whisper")) this.drawValley(now, top === LAYERS, below, room, pad);
+    drawPad([0, below + 8, pad, pad]);
+    if (isTold("whisper")) return this.drawValley(now, top === LAYERS, below, room, pad);
+    const wide = Math.min(stage.width - pad - 48, 2.6 * room, 400);
+    stage.layer([(pad + stage.width - wide) / 2 + 8, below + 8 + (room - wide / 4) / 2, wide, wide / 4], T, "highway", true); // what each layer does
   },
 
   /* What was left for each T that was tried. */

@@ -49,10 +49,6 @@ const INITS = {
     fillNormal(W, 2 / (inputs + outputs), uniform);
   },
 
-  he(W, outputs, inputs, uniform) {
-    fillNormal(W, 2 / inputs, uniform);
-  },
-
   /* Rows of length 1 at right angles to one another, by the Gram-Schmidt process; outputs <= inputs. */
   orthogonal(W, outputs, inputs, uniform) {
     fillNormal(W, 1, uniform);
@@ -197,28 +193,19 @@ class Affine {
 
 const sigmoid = (z) => 1 / (1 + Math.exp(-z));
 
-/* A block without gates carries a fixed share of x: 0 or 1. */
-const withoutGates = (carry) => ({
-  gates: false,
-
-  forward({ y, z, H }, x) {
-    for (let i = 0; i < x.length; i++) {
-      H[i] = Math.tanh(z[i]);
-      y[i] = H[i] + carry * x[i]; // eq. 1 if nothing is carried
-    }
-  },
-
-  backward({ dz, carried, H }, x, dy) {
-    for (let i = 0; i < x.length; i++) {
-      dz[i] = dy[i] * (1 - H[i] * H[i]); // tanh' = 1 - tanh^2
-      carried[i] = carry * dy[i];
-    }
-  },
-});
-
 const BLOCKS = {
-  plain: withoutGates(0),
-  residual: withoutGates(1),
+  plain: {
+    gates: false,
+
+    forward({ y, z, H }, x) {
+      for (let i = 0; i < x.length; i++) y[i] = H[i] = Math.tanh(z[i]); // eq. 1
+    },
+
+    backward({ dz, carried, H }, x, dy) {
+      for (let i = 0; i < x.length; i++) dz[i] = dy[i] * (1 - H[i] * H[i]); // tanh' = 1 - tanh^2
+      carried.fill(0);
+    },
+  },
 
   highway: {
     gates: true,
