@@ -66,7 +66,7 @@ WHY = {
     "primary-thirty-layers": "All ten plain nets failed, all ten highway nets trained. From other first weights it may"
     " be different.",
     "best-start-two-orders": "From a careful start plain nets of a hundred layers train, too. Their loss is {0} that of"
-    " highway nets, not 100×.",
+    " highway nets, less than was claimed.",
     "primary-past-1000": "Such nets train. Once trained they rely on their layers: shutting all gates costs {2}. Yet"
     " a net that is trained with one layer does slightly better: it reads {3} more.",
 }

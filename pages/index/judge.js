@@ -100,7 +100,7 @@ function showClaims() {
     const isJudged = verdict !== "-";
     box.hidden = now >= 0 && now !== i;
     box.classList.toggle("told", isJudged);
-    const words = now < 0 ? `You said: ${VERDICTS[verdict]}.` : agrees(i) ? "We judge so, too." : "We judge otherwise.";
+    const words = now < 0 ? `You said: ${VERDICTS[verdict]}.` : `You expected: ${VERDICTS[verdict]}. ${agrees(i) ? "So do our rules." : "Our rules say otherwise."}`;
     showChoices(box, Number(verdict), isJudged && Number(DATA.verdicts[i]), isJudged ? `${agrees(i) ? "✓" : "○"} ${words}` : "");
   });
 }

@@ -54,8 +54,6 @@ function cellInWords(cell, weights = state.weights) {
   return `Rate ${RATES[rowOnMap(cell)]}, ${net}: ${says}.`;
 }
 
-const outcomeOf = (loss) => (loss < LEARNS ? "learns" : loss > GUESSES ? "guesses" : "a little");
-
 SCENES.start = {
   get levers() { return isWhole() ? ["weights", "cellBias", "cellRate"] : []; },
   action: () => isTold("start") && !isWhole() && (partShown ? "Train the whole map" : "Train highway nets"),
@@ -87,7 +85,7 @@ SCENES.start = {
     const law = isWhole() && height > 250 ? height * (isWide ? 0.34 : 0.26) : 0;
     const gap = partShown === 1 ? 24 : 0; // between the two kinds of weights
     const room = (width - left - 4 - gap) / columnsNow().length; // of a column; beside the cells of a few there is room for words
-    const across = isWhole() ? room : room * (isWide ? 0.4 : partShown ? 0.9 : 0.3);
+    const across = isWhole() ? room : room * (isWide ? (partShown ? 0.4 : 0.7) : partShown ? 0.9 : 0.3);
     const leftOf = (i) => left + room * i + (i > 1 ? gap : 0);
     return { left, law, isWide, leftOf, wide: width - left - 4, cell: [across, (height - law - 72) / RATES.length], top: law + 32 };
   },
@@ -106,7 +104,7 @@ SCENES.start = {
     if (isWhole()) stage.text(stage.width / 2, bottom + 36, "a layer keeps more ← T at the start → replaces more", "small", "middle");
     stage.text(4, top - 10, isWide && partShown !== 1 ? "rate ↑ larger steps" : "rate ↑", "small");
     if (isWhole()) stage.text(left + wide, top - 10, `${isWide ? "grey: not trained, " : ""}× guesses, no mark: learns a little, ● learns`, "small", "end");
-    if (!partShown) stage.text(left + across + 8, top - 10, `${isWide ? "loss after 60 steps" : "loss"} (guessing: ${Math.log(10).toFixed(2)})`, "small");
+    if (!partShown) stage.text(left + wide, top - 10, `${isWide ? "loss in 60 steps, and at their end" : "loss"} (guessing: ${Math.log(10).toFixed(2)})`, "small", "end");
     if (law) this.drawLaw(this.layout());
   },
 
@@ -117,12 +115,14 @@ SCENES.start = {
     stage.tile(`map ${weights} ${cell}`, place, 1, [found ? this.ramps[look][Math.round(learned * SHADES)] : stage.colors.plus[0]], () => cellInWords(cell, weights));
     if (found) stage.box(place, "cell");
     const middle = [place[0] + place[2] / 2, place[1] + place[3] / 2];
-    const outcome = found && outcomeOf(found.loss);
-    if (outcome === "learns") stage.dot(...middle, "learns", 4);
-    else if (outcome === "guesses") stage.text(middle[0], middle[1] + 5, "×", "small faint", "middle");
+    const mark = !found ? "" : found.loss < LEARNS ? "●" : found.loss > GUESSES ? "×" : "";
+    const high = (loss) => place[1] + place[3] * Math.min(0.95, Math.max(0.05, 1.05 - loss / 2.8));
+    const hasCurve = place[2] > 200 && place[3] > 20;
+    if (!hasCurve) stage.text(middle[0], middle[1] + 5, mark, "small", "middle");
+    else if (found) stage.line(found.losses.map((loss, step) => [place[0] + (place[2] * step) / found.losses.length, high(loss)]), "fall");
     if (isWhole() && chosenCell() === cell) stage.box(place, "chosen");
     if (isWhole() || (partShown && !isWide)) return;
-    stage.text(place[0] + place[2] + 9, middle[1] + 5, found ? `${partShown ? "" : `${outcome}: `}${found.loss.toFixed(2)}` : "?", isWide ? "" : "small");
+    stage.text(place[0] + place[2] + 9, middle[1] + 5, found ? `${partShown ? "" : `${hasCurve ? mark : ""} ${{ "●": "learns", "×": "guesses" }[mark] ?? "a little"}: `}${found.loss.toFixed(2)}` : "?", isWide || !partShown ? "" : "small");
   },
 
   /* Below a column stands its T; where there are few, also how much of the signal arrives. */
@@ -145,7 +145,7 @@ SCENES.start = {
     for (const [cell, { up }] of maps[state.weights]) stage.text(middle(columnOf(cell)), down(Math.log10(up)) + 5, "▲", "small", "middle");
   },
 
-  caption: () => (isWhole() ? cellInWords(chosenCell()) : `Trained: ${maps.orthogonal.size + maps.program.size} of ${columnsNow().length * RATES.length} nets.`),
+  caption: () => (isWhole() ? cellInWords(chosenCell()) : `Trained: ${maps.orthogonal.size + maps.program.size} of ${columnsNow().length * RATES.length} nets.${partShown ? " ● learns, × guesses. Number: loss." : ""}`),
 
   bet: {
     question: "At which rates do these plain nets learn?",

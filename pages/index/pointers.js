@@ -33,7 +33,6 @@ function reachedBy(block) {
 
 /* Before the bet the other towers would tell. */
 const ksShown = () => (isCovered("pointers") ? [1] : KS);
-const ksDrawn = () => (stage.width > 560 ? KS : [KS[0], KS.at(-1)]);
 
 const isAtEnd = () => state.block === follower.depth;
 const isHeld = () => state.gates === "held";
@@ -60,20 +59,20 @@ SCENES.pointers = {
     } else this.along = 0;
     document.documentElement.dataset.gates = state.gates;
     const { width, height } = stage;
-    const wide = width * 0.46;
+    const wide = width * (width > 560 ? 0.46 : 0.4);
     const number = width > 560 ? 24 : 14;
     const r = Math.min(wide / 2 - number - 6, height / 2 - 56);
     this.ring = { x: wide / 2, y: height / 2 - 10, r, high: width > 560 ? r : height / 2 - 40, number };
     this.drawRing();
-    const gap = width > 560 ? 20 : 8;
-    const each = (width - wide - 28 - (ksDrawn().length - 1) * gap) / ksDrawn().length;
-    ksDrawn().forEach((k, i) => this.drawTower(k, [wide + 28 + i * (each + gap), 48, each, height - 112]));
+    const gap = width > 560 ? 20 : 6;
+    const each = (width - wide - 28 - (KS.length - 1) * gap) / KS.length;
+    KS.forEach((k, i) => this.drawTower(k, [wide + 28 + i * (each + gap), 48, each, height - 112]));
     const high = (height - 112) / (follower.depth + 1);
     for (let block = 0; block <= follower.depth; block += 3) {
       stage.text(wide + 22, 48 + (follower.depth - block + 0.5) * high + 4, block || "in", "small", "end");
     }
     if (!isAtEnd()) stage.box([wide + 26, 48 + (follower.depth - state.block) * high, width - wide - 28, high], "chosen");
-    stage.text(wide + 4, 14, "layer ↑ its answer, 0 to 5", "small");
+    stage.text(wide + 4, 14, width > 560 ? "layer ↑ its answer, 0 to 5" : "layer ↑ answer 0 to 5", "small");
   },
 
   placeOf(number) {
@@ -150,9 +149,11 @@ SCENES.pointers = {
       stage.line([[left - 4, y], [left + wide + 4, y]], "stands");
     }
     const answer = argmax(answers[Math.min(state.block, answers.length - 1)]);
+    const mark = rightFrom(k) <= state.block ? "✓ right" : answer === right ? "not sure" : "✗ wrong";
+    if (wide < 60) return stage.text(left + wide / 2, top + height + 18, `${answer} ${mark[0] === "n" ? "?" : mark[0]}`, "small strong", "middle");
     for (let i = 0; i < SIZE; i++) stage.text(left + ((i + 0.5) * wide) / SIZE, top + height + 18, i, "small faint", "middle");
     stage.text(left + wide / 2, top + height + 38, `answers ${answer}`, "small", "middle");
-    stage.text(left + wide / 2, top + height + 56, rightFrom(k) <= state.block ? "✓ right" : answer === right ? "not sure" : "✗ wrong", "small strong", "middle");
+    stage.text(left + wide / 2, top + height + 56, mark, "small strong", "middle");
   },
 
   point(kind, x, y) {
@@ -175,7 +176,7 @@ SCENES.pointers = {
 
   caption() {
     const way = pathOfProblem(problemNow(), DEEPEST).join(" → ");
-    const right = ksShown().filter((k) => ksDrawn().includes(k) && rightFrom(k) <= state.block);
+    const right = ksShown().filter((k) => rightFrom(k) <= state.block);
     const says = right.length ? ` Sure: ${right.map((k) => `k = ${k} from layer ${rightFrom(k)}`).join(", ")}.` : "";
     const isOdd = right.some((k, i) => i > 0 && rightFrom(k) < rightFrom(right[i - 1]));
     return `${isHeld() ? "Gates held. " : ""}The path: ${way}.${says}${isOdd ? " Here the order is broken." : ""}`;

@@ -43,7 +43,7 @@ function ask(name, question) {
 function receiveRace({ run: name, version, records, accuracies, portraits }) {
   const run = runs[name];
   if (version !== run.version) return;
-  if (!run.portraits) setOut(); // first the signal climbs, then the gradient comes down
+  if (!run.portraits && name === "race") setOut(); // first the signal climbs, then the gradient comes down
   Object.assign(run, { portraits, isWaiting: false, depth: run.about.depth });
   for (const { step, nets } of records) {
     run.step = step;
@@ -135,9 +135,9 @@ function drawTower(which, run, k, [left, top, width, height], name, look, hasPad
     }
     if (gates && !isLifted && width > 200) stage.text(left + (isAlone ? width : wide + 12), top + head - 6, `mean T ${meanT.toFixed(2)}`, "small", isAlone ? "end" : "middle");
     if (gates) stage.box([left + wide + 7.5, rowTop(rows - 1), 9, high * run.depth], "strip");
-    stage.text(left, top + head - 6, isCovered("race") ? "a row: a layer of 16 numbers" : saysShare(portrait.up, " arrives"), "small");
+    stage.text(left, top + head - 6, isAlone && isCovered(state.scene) ? "a row: a layer of 16 numbers" : saysShare(portrait.up, " arrives"), "small");
     if (!isAlone) stage.text(left + width, bottom + 16, saysShare(portrait.down, " arrives"), "small", "end");
-    stage.text(beside, bottom + 36, `says ${now.guess}${now.isOne ? " to all" : ""}`, "small strong");
+    if (run.step) stage.text(beside, bottom + 36, `says ${now.guess}${now.isOne ? " to all" : ""}`, "small strong");
   }
   stage.text(beside, bottom + 16, "↑ signal", "small");
   if (!isAlone) stage.text(left + width, top + head - 6, "↓ gradient", "small", "end");
@@ -169,8 +169,9 @@ function drawRead(run, names, looks, place) {
     stage.line(lineOf(points), `line ${looks[k]}`);
     if (!points.length) return;
     const [step, share] = points.at(-1);
+    const isLower = share < Math.max(...run.read.map((others) => others.at(-1)?.[1] ?? 0));
     stage.dot(across(step), down(share), `end ${looks[k]}`, 4);
-    if (names.length > 1 && step) stage.text(across(step), down(share) + (k ? 18 : -8), names[k], `small ${looks[k]}`, step > run.until / 4 ? "end" : "start");
+    if (names.length > 1 && step) stage.text(across(step), down(share) + (isLower && share > 0.3 ? 18 : -8), names[k], `small ${looks[k]}`, step > run.until / 4 ? "end" : "start");
   });
   if (run.ghost && place[2] > 160) stage.text(across(0) + 24, down(0) + 16, "— before", "small faint");
 }

@@ -17,7 +17,8 @@ function cutLayers(from, count) {
   run.until = run.step + HEALING;
   ask("sabotage", { cut: [from, count] });
   run.isPlaying = true;
-  set({ cutFrom: from, cutCount: count });
+  const [cutFrom, cutCount] = neighbours(run.closed).find(([lowest, many]) => from >= lowest && from < lowest + many); // with those beside them
+  set({ cutFrom, cutCount });
 }
 
 /* The runs of neighbouring layers in a set: [the lowest, how many]. */
@@ -69,16 +70,14 @@ SCENES.sabotage = {
     if (!isCovered("sabotage")) stage.hold(tower.left, tower.rowTop(lowest + rows - 1) - GRIP, tower.right + tower.wide - tower.left, tower.high * rows + 2 * GRIP);
     for (const [from, count] of neighbours(run.closed)) this.mark(from, count, "cut");
     if (dragged) this.mark(...rangeOf(dragged), "chosen");
-    else if (isTold("sabotage") && !isPlaying()) stage.text(tower.left + tower.wide + 12, tower.rowTop(lowest + rows / 2 - 1) + 5, "↕ drag", "small pen", "middle");
+    else if (isTold("sabotage") && !isPlaying() && run.cuts.length < 2) stage.text(tower.left + tower.wide / 2, tower.rowTop(lowest + rows / 2 - 1) + 5, "↕ drag", "small pen", "middle");
     const chart = wide + (isWide ? 72 : 52);
-    const high = height * (isWide ? 0.72 : 0.6);
-    drawRead(run, ["highway"], ["highway"], [chart, 40, width - chart - 8, high]);
+    drawRead(run, ["highway"], ["highway"], [chart, 40, width - chart - 8, height * (isWide ? 0.72 : 0.6)]);
   },
 
   mark(from, count, look) {
     const top = tower.rowTop(from + count - 1);
-    const left = tower.left - 2 + (look === "cut" ? tower.aside : 0);
-    const place = [left, top, tower.right + tower.wide - tower.left + 4, tower.high * count];
+    const place = [tower.left - 2 + (look === "cut" ? tower.aside : 0), top, tower.right + tower.wide - tower.left + 4, tower.high * count];
     stage.box(place, "halo");
     stage.box(place, look);
   },
@@ -102,7 +101,7 @@ SCENES.sabotage = {
     if (dragged) return `Layers ${Math.min(dragged.from, dragged.to)} to ${Math.max(dragged.from, dragged.to)}: let go to cut them.`;
     if (run.cutsAt) return `${readInWords(run, now)} Cut at step ${TRAINED}.`;
     if (!last) return readInWords(run, now);
-    return `${run.closed.size} cut: ${percent(last.before)} read before step ${last.step}, ${percent(last.after)} just after, ${now} by step ${run.step}.`;
+    return `${run.closed.size} cut: ${percent(last.before)} before, ${percent(last.after)} just after, ${now} by step ${run.step}${run.step < run.until ? "" : readNow(run, 0) > 0.9 * last.before ? ": nearly healed" : ": not healed"}.`;
   },
 
   bet: {

@@ -10,7 +10,7 @@ const WEIGHTS = { program: "small", orthogonal: "keep strength" };
 const FIELDS = {
   T: { from: 0, to: 1, step: 0.01, standard: 0.05, label: "T, the share replaced", say: (T) => T.toFixed(2) },
   digit: { from: 0, to: 9, step: 1, standard: 3, label: "digit", kind: "select" },
-  b_T: { from: -8, to: 6, step: 0.5, standard: -3, label: "bias b_T" },
+  b_T: { from: -8, to: 6, step: 0.5, standard: -3, label: "T at the start", say: (bias) => sigmoid(bias).toFixed(bias < -3 ? 3 : 2) },
   depth: { from: 5, to: 100, step: 5, standard: 30, label: "layers" },
   rate: { values: RATES, standard: 0.005, label: "rate" },
   init: { words: WEIGHTS, standard: "program", label: "weights" },

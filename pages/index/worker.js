@@ -31,7 +31,7 @@ async function unpack({ n_train, n_test, d_in, top, deflated }) {
   };
 }
 
-/* A small net of the map, trained: its loss, how much of the signal arrived before, and how much of the gradient `still`
+/* A small net of the map, trained: its loss at the end and in each step, how much of the signal arrived before, and how much of the gradient `still`
    arrives in its last step. */
 function trainedCell(about, train, test) {
   const race = new Race(about, train, test);
@@ -39,7 +39,7 @@ function trainedCell(about, train, test) {
   const { spreads } = results[0];
   const { gradients } = results.at(-1);
   const loss = results.slice(-LAST).reduce((sum, result) => sum + result.loss, 0) / LAST;
-  return { loss, up: spreads.at(-1) / spreads[0], still: gradients[0] / gradients.at(-1) };
+  return { loss, losses: results.map((result) => result.loss), up: spreads.at(-1) / spreads[0], still: gradients[0] / gradients.at(-1) };
 }
 
 async function work(packed) {
