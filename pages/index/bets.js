@@ -112,8 +112,8 @@ function tellAnswer(scene) {
   told.add(scene);
   if (scene === "whisper" && scene === state.scene) stage.move(); // it makes room for a chart
   showBets();
-  const [box, answer] = [".bet", ":is(p.answer, .answer p)"].map((name) => sectionOf(scene).querySelector(name));
-  if (isSeen(box) && !isLow.matches) answer.scrollIntoView({ behavior: calm.matches ? "auto" : "smooth", block: "nearest" });
+  const [box, answer, tries] = [".bet", ":is(p.answer, .answer p)", ".tries"].map((name) => sectionOf(scene).querySelector(name));
+  if (isSeen(box) && !isLow.matches) (tries ?? answer).scrollIntoView({ behavior: calm.matches ? "auto" : "smooth", block: "nearest" });
   speak(`${verdictOn(scene)} ${answer.innerText}`);
   redraw();
 }

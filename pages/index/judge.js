@@ -55,7 +55,7 @@ const agrees = (i) => state.verdicts[i] === DATA.verdicts[i];
 
 function agreement() {
   const made = state.verdicts.replaceAll("-", "").length;
-  return made ? `You agree with ${[0, 1, 2].filter(agrees).length} of ${made}.` : "";
+  return made ? `You foresaw ${[0, 1, 2].filter(agrees).length} of ${made} verdicts.` : "";
 }
 
 function makeClaims() {
@@ -100,7 +100,6 @@ function showClaims() {
     const isJudged = verdict !== "-";
     box.hidden = now >= 0 && now !== i;
     box.classList.toggle("told", isJudged);
-    const words = now < 0 ? `You said: ${VERDICTS[verdict]}.` : `You expected: ${VERDICTS[verdict]}. ${agrees(i) ? "So do our rules." : "Our rules say otherwise."}`;
-    showChoices(box, Number(verdict), isJudged && Number(DATA.verdicts[i]), isJudged ? `${agrees(i) ? "✓" : "○"} ${words}` : "");
+    showChoices(box, Number(verdict), isJudged && Number(DATA.verdicts[i]), isJudged ? `${agrees(i) ? "✓" : "○"} You expected: ${VERDICTS[verdict]}.` : "");
   });
 }

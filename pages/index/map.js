@@ -87,7 +87,7 @@ SCENES.start = {
     const room = (width - left - 4 - gap) / columnsNow().length; // of a column; beside the cells of a few there is room for words
     const across = isWhole() ? room : room * (isWide ? (partShown ? 0.4 : 0.7) : partShown ? 0.9 : 0.3);
     const leftOf = (i) => left + room * i + (i > 1 ? gap : 0);
-    return { left, law, isWide, leftOf, wide: width - left - 4, cell: [across, (height - law - 72) / RATES.length], top: law + 32 };
+    return { left, law, isWide, leftOf, wide: width - left - 4, cell: [across, (height - law - 72 - gap) / RATES.length], top: law + 32 + gap };
   },
 
   draw() {
@@ -104,7 +104,8 @@ SCENES.start = {
     if (isWhole()) stage.text(stage.width / 2, bottom + 36, "a layer keeps more ← T at the start → replaces more", "small", "middle");
     stage.text(4, top - 10, isWide && partShown !== 1 ? "rate ↑ larger steps" : "rate ↑", "small");
     if (isWhole()) stage.text(left + wide, top - 10, `${isWide ? "grey: not trained, " : ""}× guesses, no mark: learns a little, ● learns`, "small", "end");
-    if (!partShown) stage.text(left + wide, top - 10, `${isWide ? "loss in 60 steps, and at their end" : "loss"} (guessing: ${Math.log(10).toFixed(2)})`, "small", "end");
+    if (!partShown) stage.text(left + wide, top - 10, `${isWide ? "line and number: the loss" : "loss"} (guessing: ${Math.log(10).toFixed(2)})`, "small", "end");
+    if (partShown === 1) stage.text(4, 12, `● learns, × guesses, no mark: learns a little${isWide ? ". The number is the loss" : ""}`, "small");
     if (law) this.drawLaw(this.layout());
   },
 
@@ -145,7 +146,7 @@ SCENES.start = {
     for (const [cell, { up }] of maps[state.weights]) stage.text(middle(columnOf(cell)), down(Math.log10(up)) + 5, "▲", "small", "middle");
   },
 
-  caption: () => (isWhole() ? cellInWords(chosenCell()) : `Trained: ${maps.orthogonal.size + maps.program.size} of ${columnsNow().length * RATES.length} nets.${partShown ? " ● learns, × guesses. Number: loss." : ""}`),
+  caption: () => (isWhole() ? cellInWords(chosenCell()) : `Trained: ${maps.orthogonal.size + maps.program.size} of ${columnsNow().length * RATES.length} nets.`),
 
   bet: {
     question: "At which rates do these plain nets learn?",

@@ -178,8 +178,7 @@ SCENES.pointers = {
     const way = pathOfProblem(problemNow(), DEEPEST).join(" → ");
     const right = ksShown().filter((k) => rightFrom(k) <= state.block);
     const says = right.length ? ` Sure: ${right.map((k) => `k = ${k} from layer ${rightFrom(k)}`).join(", ")}.` : "";
-    const isOdd = right.some((k, i) => i > 0 && rightFrom(k) < rightFrom(right[i - 1]));
-    return `${isHeld() ? "Gates held. " : ""}The path: ${way}.${says}${isOdd ? " Here the order is broken." : ""}`;
+    return `${isHeld() ? "Gates held. " : ""}The path: ${way}.${says}`;
   },
 
   bet: {

@@ -93,10 +93,11 @@ const readNow = (run, k) => run.read[k].at(-1)?.[1];
 /* Draws the net number k of a run as tower `which`; returns where its row `layer` stands. */
 function drawTower(which, run, k, [left, top, width, height], name, look, hasPad = true) {
   const narrow = width < 330;
-  const head = width < 200 ? 42 : 50; // pixels above a tower
   const aside = narrow ? 5 : 10; // that a cut layer stands out
   const pad = narrow ? 44 : 52;
-  const foot = hasPad ? pad + 8 + DRAW : 40; // and below it
+  const isTiny = width < 200;
+  const head = isTiny ? 40 : 50; // pixels above a tower
+  const foot = hasPad ? pad + 8 + DRAW : isTiny ? 20 : 40; // and below it
   const beside = hasPad ? left + pad + 6 : left;
   const named = stage.text(left, top + 18, name, `strong ${look}`);
   const isAlone = state.scene === "turn" || (state.scene === "race" && isCovered("race")); // without the gradient, which in Race comes with the bet
@@ -135,11 +136,12 @@ function drawTower(which, run, k, [left, top, width, height], name, look, hasPad
     }
     if (gates && !isLifted && width > 200) stage.text(left + (isAlone ? width : wide + 12), top + head - 6, `mean T ${meanT.toFixed(2)}`, "small", isAlone ? "end" : "middle");
     if (gates) stage.box([left + wide + 7.5, rowTop(rows - 1), 9, high * run.depth], "strip");
-    stage.text(left, top + head - 6, isAlone && isCovered(state.scene) ? "a row: a layer of 16 numbers" : saysShare(portrait.up, " arrives"), "small");
+    const above = isCovered(state.scene) && (isTiny ? "signal" : isAlone && "a row: a layer of 16 numbers");
+    stage.text(left, top + head - 6, (isTiny ? "↑ " : "") + (above || saysShare(portrait.up, isTiny ? "" : " arrives")), "small");
     if (!isAlone) stage.text(left + width, bottom + 16, saysShare(portrait.down, " arrives"), "small", "end");
-    if (run.step) stage.text(beside, bottom + 36, `says ${now.guess}${now.isOne ? " to all" : ""}`, "small strong");
+    if (run.step) stage.text(beside, bottom + (isTiny ? 16 : 36), `says ${now.guess}${now.isOne ? ", always" : ""}`, "small strong");
   }
-  stage.text(beside, bottom + 16, "↑ signal", "small");
+  if (!isTiny) stage.text(beside, bottom + 16, "↑ signal", "small");
   if (!isAlone) stage.text(left + width, top + head - 6, "↓ gradient", "small", "end");
   const blank = front >= 2 && !isAlone && wide > 120 && high * rows > 150 ? 10 ** (WEAKEST - 1) : 0; // a share so small leaves room for words
   if (portrait?.up < blank) stage.text(left + wide / 2, rowTop(rows - 1) + 24, "almost no signal", "small", "middle");
@@ -207,13 +209,14 @@ function playRace(values) {
 /* What a link in an answer asks for, such as #race&depth=5, #sabotage&cutCount=20, or #turn; bets and all else stay. */
 function tryOut(event) {
   event.preventDefault();
-  event.currentTarget.classList.add("pressed");
   const { scene, ...values } = stateOfAddress(event.currentTarget.hash);
   if (state.scene === scene) $("picture").scrollIntoView({ block: "nearest" });
   else leadTo(scene);
   setTimeout(speakCaption, 500); // once it is drawn
+  if (!["race", "sabotage"].includes(scene)) return SCENES[scene].act();
+  document.querySelectorAll(".pressed").forEach((link) => link.classList.remove("pressed"));
+  event.currentTarget.classList.add("pressed");
   if (scene === "race") return playRace(values);
-  if (scene !== "sabotage") return SCENES[scene].act();
   remake(scene);
   cutByHand(values.cutFrom, values.cutCount);
 }

@@ -63,7 +63,7 @@ SCENES.sabotage = {
     const isWide = width > 560;
     const wide = isWide ? width * 0.46 : width * 0.5;
     const left = isWide ? 26 : 0; // for numbers of layers
-    tower = drawTower(1, run, 0, [left, 0, wide - left - 12, height - 8], "highway", "highway");
+    tower = drawTower(1, run, 0, [left, 0, wide - left - 12, height - 8], "highway", "highway", isWide);
     if (isWide) [1, 10, 20, 30].forEach((layer) => stage.text(18, tower.rowTop(layer) + tower.high / 2 + 5, layer, "small faint", "end"));
     if (!dragged && !areCut(...frameNow())) this.mark(...frameNow(), "planned");
     const [lowest, rows] = frameNow();
@@ -72,7 +72,8 @@ SCENES.sabotage = {
     if (dragged) this.mark(...rangeOf(dragged), "chosen");
     else if (isTold("sabotage") && !isPlaying() && run.cuts.length < 2) stage.text(tower.left + tower.wide / 2, tower.rowTop(lowest + rows / 2 - 1) + 5, "↕ drag", "small pen", "middle");
     const chart = wide + (isWide ? 72 : 52);
-    drawRead(run, ["highway"], ["highway"], [chart, 40, width - chart - 8, height * (isWide ? 0.72 : 0.6)]);
+    drawRead(run, ["highway"], ["highway"], [chart, 40, width - chart - 8, height * (isWide ? 0.72 : 0.42)]);
+    if (!isWide) drawPad([chart, height - 52, 48, 48]);
   },
 
   mark(from, count, look) {
@@ -101,7 +102,7 @@ SCENES.sabotage = {
     if (dragged) return `Layers ${Math.min(dragged.from, dragged.to)} to ${Math.max(dragged.from, dragged.to)}: let go to cut them.`;
     if (run.cutsAt) return `${readInWords(run, now)} Cut at step ${TRAINED}.`;
     if (!last) return readInWords(run, now);
-    return `${run.closed.size} cut: ${percent(last.before)} before, ${percent(last.after)} just after, ${now} by step ${run.step}${run.step < run.until ? "" : readNow(run, 0) > 0.9 * last.before ? ": nearly healed" : ": not healed"}.`;
+    return `${run.closed.size} cut: ${percent(last.before)} before, ${percent(last.after)} just after, ${now} by step ${run.step}${run.step < run.until ? "" : `: ${["not healed", "nearly healed", "healed"][[0.9, 0.98].filter((part) => readNow(run, 0) > part * last.before).length]}`}.`;
   },
 
   bet: {

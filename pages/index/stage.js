@@ -134,10 +134,8 @@ class Stage {
     way(top + 0.8 * height, T);
     const [wide, high] = isNamed ? [54, 26] : [0.3 * width, 0.34 * height];
     this.box([left + (width - wide) / 2, top + 0.8 * height - high / 2, wide, high], "mix");
-    if (!isNamed) return;
-    this.text(left + width / 2, top + 0.8 * height + 5, "mix", "small", "middle");
-    this.text(left + width / 2, top + 0.2 * height - height / 12 - 8, "bypass: 1 − T is kept", "small", "middle");
-    this.text(left + width / 2, top + 0.8 * height + 32, "T is replaced", "small", "middle");
+    const words = isNamed ? { "bypass: 1 − T is kept": 0.12 * height - 8, "mix": 0.8 * height + 5, "T is replaced": 0.8 * height + 32 } : {};
+    for (const [says, y] of Object.entries(words)) this.text(left + width / 2, top + y, says, "small", "middle");
   }
 
   /* A chart in a place: `x` and `y` are {from, to, ticks: [[value, text], ...]}; returns the functions that give the

@@ -2,6 +2,7 @@
 /* Nets that are trained side by side, and what happens in them to one digit. */
 
 const BATCH = 64; // images
+const OTHERS = 15; // test images that a digit runs beside
 const CUT = 20; // the bias of a gate that is held open: T = 1, and nothing is carried
 
 /* Returns a function that gives the next batch: the numbers of BATCH training images.  They come in random
@@ -127,5 +128,3 @@ class Race {
     });
   }
 }
-
-const OTHERS = 15;

@@ -7,7 +7,7 @@ SCENES.turn = {
   names: () => ["shut", "free"],
   draw: () => drawPair(runs.turn, SCENES.turn.names(), ["shut", "highway"]),
   point: pointAtPad,
-  action: () => isTold("turn") && (runs.turn.lifted ? "Put them back" : "Lift layers out"),
+  action: () => isTold("turn") && (runs.turn.lifted ? "Put them back" : "Lift them out"),
   canAct: () => (runs.turn.portraits?.[0].states.length > WIDTH) === !runs.turn.lifted, // once the worker has done it
 
   act() {

@@ -102,9 +102,9 @@ SCENES.whisper = {
     const isWide = gridNow()[1] === 3; // two places are free
     const words = side > 60 ? ["of its strength", "is left, all mix"] : ["arrives", "all mix"];
     const isMix = (1 - T) ** top < now / 100; // of the digit itself next to nothing is left
-    const number = isCovered("whisper") ? "?" : top < LAYERS ? String(top) : isWide ? shareInWords(now) : roughly(now);
+    const number = isCovered("whisper") ? "?" : isWide ? shareInWords(now) : roughly(now);
     stage.text(x, y + side / 2.4, number, "strong").style.fontSize = `${side / (isWide && number.length < 6 ? 2.2 : 3)}px`;
-    stage.text(x, y + side / 2 + Math.min(18, side / 2 - 4), top < LAYERS && !isCovered("whisper") ? "layers" : words[Number(isMix)], "small");
+    stage.text(x, y + side / 2 + Math.min(18, side / 2 - 4), words[Number(isMix)], "small");
     for (let row = 1; row < gridNow()[1]; row++) {
       const [left, above] = tilePlace(row * gridNow()[0]);
       stage.text(left + side / 2, above + side + 8, "▲", "", "middle");
@@ -128,7 +128,7 @@ SCENES.whisper = {
     this.chart = place;
     const { across, down } = stage.chart(place, { from: 0, to: 1, ticks: [[0, "T = 0"], [0.25, "¼"], [0.5, "½"], [0.75, "¾"], [1, "1"]] }, { from: FLOOR, to: 0, ticks });
     this.isPassed = Math.min(...visited.keys()) < LEAST && Math.max(...visited.keys()) >= 0.99;
-    stage.text(place[0] + place[2], place[1] + 16, !this.isPassed ? "strength left (log)" : place[2] > 300 ? "grey: this digit, violet: the law" : "", "small", "end");
+    stage.text(place[0] + place[2], place[1] + 16, !this.isPassed ? place[2] > 300 ? "strength left, digit and mix (log)" : "strength left (log)" : place[2] > 300 ? "grey: this digit, violet: the law" : "", "small", "end");
     document.documentElement.toggleAttribute("data-passed", this.isPassed);
     if (this.isPassed) {
       visited.set(LEAST, leftAt(LEAST));
