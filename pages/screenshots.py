@@ -48,6 +48,12 @@ const frames = () => requestAnimationFrame(() => requestAnimationFrame(() => don
 const whenStill = () => ({MOVES} ? requestAnimationFrame(whenStill) : frames());
 whenStill();
 """
+# calls done() when the worker answers
+ANSWERS = """
+const done = arguments[0];
+const whenThere = () => (worker ? done() : setTimeout(whenThere, 50));
+whenThere();
+"""
 # the third act, after a guess, with a unit that this image opens
 GATES = """
 takeAct(2);
@@ -143,7 +149,8 @@ def picture_of_scene(scene: str) -> bytes:
         driver.set_script_timeout(SECONDS)
         look_as(driver, 1280, 800)
         driver.get(f"{INDEX_PAGE.as_uri()}#{scene}&{SETTLED_BETS}")
-        driver.execute_async_script(f"whenReady(() => {{ {SCENES[scene]} arguments[0](); }})")
+        driver.execute_async_script(ANSWERS)
+        driver.execute_script(SCENES[scene])
         while driver.execute_script(f"return {MOVES}"):
             time.sleep(0.5)
         driver.execute_async_script(FRAMES)

@@ -49,7 +49,7 @@ function receiveCell({ cell: [weights, cell], ...found }) {
 function cellInWords(cell, weights = state.weights) {
   const { loss, still } = maps[weights].get(cell) ?? {};
   const b_T = BIASES[columnOf(cell)];
-  const net = b_T === Infinity ? "plain" : `T = ${FIELDS.cellBias.say(b_T)} at the start`;
+  const net = (b_T === Infinity ? "plain" : `T = ${FIELDS.cellBias.say(b_T)} at the start`) + (partShown === 1 ? `, ${WEIGHTS[weights]} weights` : "");
   const says = loss === undefined ? "not trained yet" : `loss ${loss.toFixed(2)}; ${shareInWords(still)} of the gradient still arrives`;
   return `Rate ${RATES[rowOnMap(cell)]}, ${net}: ${says}.`;
 }
@@ -105,6 +105,7 @@ SCENES.start = {
     stage.text(4, top - 10, isWide && partShown !== 1 ? "rate ↑ larger steps" : "rate ↑", "small");
     if (isWhole()) stage.text(left + wide, top - 10, `${isWide ? "grey: not trained, " : ""}× guesses, no mark: learns a little, ● learns`, "small", "end");
     if (!partShown) stage.text(left + wide, top - 10, `${isWide ? "line and number: the loss" : "loss"} (guessing: ${Math.log(10).toFixed(2)})`, "small", "end");
+    if (partShown === 1) stage.box([leftOf(2) - 8, top - 28, wide + left - leftOf(2) + 8, bottom - top + 72], "pair"); // on which the text rests
     if (partShown === 1) stage.text(4, 12, `● learns, × guesses, no mark: learns a little${isWide ? ". The number is the loss" : ""}`, "small");
     if (law) this.drawLaw(this.layout());
   },
@@ -119,7 +120,7 @@ SCENES.start = {
     const mark = !found ? "" : found.loss < LEARNS ? "●" : found.loss > GUESSES ? "×" : "";
     const high = (loss) => place[1] + place[3] * Math.min(0.95, Math.max(0.05, 1.05 - loss / 2.8));
     const hasCurve = place[2] > 200 && place[3] > 20;
-    if (!hasCurve) stage.text(middle[0], middle[1] + 5, mark, "small", "middle");
+    if (!hasCurve) stage.text(middle[0], middle[1] + 5, mark, mark === "●" ? "small done" : "small", "middle");
     else if (found) stage.line(found.losses.map((loss, step) => [place[0] + (place[2] * step) / found.losses.length, high(loss)]), "fall");
     if (isWhole() && chosenCell() === cell) stage.box(place, "chosen");
     if (isWhole() || (partShown && !isWide)) return;
@@ -133,7 +134,7 @@ SCENES.start = {
     if (isWhole()) return across < 44 && column % 3 && !isPlain ? null : stage.text(left + across / 2, bottom + 16, T, isPlain ? "small strong plain" : "small", "middle");
     stage.text(left, bottom + 16, `${isPlain ? "plain" : "highway"}${isWide ? `, T = ${isPlain ? 1 : T}` : ""}`, `small strong ${isPlain ? "plain" : "highway"}`);
     const { up } = cells.get(column) ?? {}; // of its lowest cell: all have the same start
-    if (up) stage.text(left, bottom + 36, `${partShown && !isWide ? "↑ " : "signal: "}${roughly(up)}`, "small");
+    if (up) stage.text(left, bottom + 36, `${partShown && !isWide ? "↑ " : "first signal: "}${roughly(up)}`, "small");
   },
 
   drawLaw({ left, law, isWide, wide, cell: [across] }) {

@@ -7,7 +7,6 @@ const NAMES = Object.keys(SCENES);
 const isSmall = matchMedia("(max-width: 999px), (max-height: 479px)"); // one scene at a time, as in page.css
 const isLow = matchMedia("(max-width: 599px) and (max-height: 639px), (max-width: 999px) and (min-height: 561px) and (max-height: 639px)"); // the picture scrolls away
 let worker = null;
-let whenReady = null; // (what) => calls it once the worker answers
 let isAsked = false; // whether a frame is asked for
 let wasPlaying = false; // in the frame before
 
@@ -114,7 +113,7 @@ function togglePlay() {
 function showButtons() {
   const { play: playScene, action, canAct } = SCENES[state.scene];
   $("play").hidden = isSealed() || (!playScene && !ABOUT[state.scene]) || (state.scene === "start" && maps[state.weights].size === CELLS);
-  $("again").hidden = !runNow()?.step;
+  $("again").hidden = !ABOUT[state.scene];
   $("wipe").hidden = state.scene !== "whisper"; // elsewhere the menu of digits wipes
   $("wipe").disabled = !state.ink;
   write($("play"), isPlaying() ? "Pause" : "Play");
@@ -304,9 +303,6 @@ function watchScrolling() {
 
 /* The worker's program is a part of this page, so that it also runs when the page is opened from disk. */
 function startWorker() {
-  let answer = null;
-  const ready = new Promise((resolve) => (answer = resolve));
-  whenReady = (what) => ready.then(what);
   const failing = "catch(({ message }) => self.postMessage({ failed: message }))";
   const program = `${$("engine").textContent}\nwork(${$("images").textContent}).${failing};`;
   const made = new Worker(URL.createObjectURL(new Blob([program], { type: "text/javascript" })));
@@ -318,7 +314,6 @@ function startWorker() {
     worker = made;
     if (ABOUT[state.scene]) remake(state.scene);
     fillOn();
-    answer();
   };
 }
 

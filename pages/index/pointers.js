@@ -147,13 +147,12 @@ SCENES.pointers = {
     if (stands <= state.block) {
       const y = top + (answers.length - stands) * high;
       stage.line([[left - 4, y], [left + wide + 4, y]], "stands");
+      if (wide > 60) stage.text(left + wide + 4, y - 5, stands, "small law", "end");
     }
     const answer = argmax(answers[Math.min(state.block, answers.length - 1)]);
-    const mark = rightFrom(k) <= state.block ? "✓ right" : answer === right ? "not sure" : "✗ wrong";
-    if (wide < 60) return stage.text(left + wide / 2, top + height + 18, `${answer} ${mark[0] === "n" ? "?" : mark[0]}`, "small strong", "middle");
-    for (let i = 0; i < SIZE; i++) stage.text(left + ((i + 0.5) * wide) / SIZE, top + height + 18, i, "small faint", "middle");
-    stage.text(left + wide / 2, top + height + 38, `answers ${answer}`, "small", "middle");
-    stage.text(left + wide / 2, top + height + 56, mark, "small strong", "middle");
+    const mark = rightFrom(k) <= state.block ? "✓" : answer === right ? "?" : "✗";
+    stage.text(left + wide / 2, top + height + 42, `${wide > 60 ? "says " : ""}${answer} ${mark}`, "small strong", "middle");
+    for (let i = 0; i < SIZE; i += wide > 60 ? 1 : 5) stage.text(left + ((i + 0.5) * wide) / SIZE, top + height + 18, i, "small faint", "middle");
   },
 
   point(kind, x, y) {
@@ -178,7 +177,8 @@ SCENES.pointers = {
     const way = pathOfProblem(problemNow(), DEEPEST).join(" → ");
     const right = ksShown().filter((k) => rightFrom(k) <= state.block);
     const says = right.length ? ` Sure: ${right.map((k) => `k = ${k} from layer ${rightFrom(k)}`).join(", ")}.` : "";
-    return `${isHeld() ? "Gates held. " : ""}The path: ${way}.${says}`;
+    const isOdd = right.some((k, i) => i > 0 && rightFrom(k) < rightFrom(right[i - 1]));
+    return `${isHeld() ? "Gates held. " : ""}The path: ${way}.${says}${isOdd ? " Here the order is broken: it holds on average." : ""}`;
   },
 
   bet: {

@@ -102,7 +102,7 @@ function drawTower(which, run, k, [left, top, width, height], name, look, hasPad
   const named = stage.text(left, top + 18, name, `strong ${look}`);
   const isAlone = state.scene === "turn" || (state.scene === "race" && isCovered("race")); // without the gradient, which in Race comes with the bet
   const wide = isAlone ? width - (state.scene === "turn" ? 20 : 0) : (width - 24) / 2;
-  const words = stage.text(left + width, top + 22, narrow ? "read" : "of new digits read", "small", "end");
+  const words = stage.text(left + width, top + 22, "read", "small", "end");
   stage.text(left + width - words.getComputedTextLength() - 6, top + 22, percent(readNow(run, k)), "number", "end");
   const rows = run.depth + 1;
   const high = (height - head - foot) / rows;
@@ -134,7 +134,7 @@ function drawTower(which, run, k, [left, top, width, height], name, look, hasPad
         stage.tile(`${which}:T${layer}`, [left + wide + 8 + asideOf(layer), rowTop(layer), 8, high], 1, [color], () => `Layer ${layer}: mean T = ${gates[layer - 1].toFixed(3)}.`);
       }
     }
-    if (gates && !isLifted && width > 200) stage.text(left + (isAlone ? width : wide + 12), top + head - 6, `mean T ${meanT.toFixed(2)}`, "small", isAlone ? "end" : "middle");
+    if (gates && !isLifted) stage.text(left + (isAlone ? width : wide + 12), top + head - 6, isTiny ? "T" : `mean T ${meanT.toFixed(2)}`, "small", isAlone ? "end" : "middle");
     if (gates) stage.box([left + wide + 7.5, rowTop(rows - 1), 9, high * run.depth], "strip");
     const above = isCovered(state.scene) && (isTiny ? "signal" : isAlone && "a row: a layer of 16 numbers");
     stage.text(left, top + head - 6, (isTiny ? "↑ " : "") + (above || saysShare(portrait.up, isTiny ? "" : " arrives")), "small");

@@ -70,7 +70,7 @@ SCENES.sabotage = {
     if (!isCovered("sabotage")) stage.hold(tower.left, tower.rowTop(lowest + rows - 1) - GRIP, tower.right + tower.wide - tower.left, tower.high * rows + 2 * GRIP);
     for (const [from, count] of neighbours(run.closed)) this.mark(from, count, "cut");
     if (dragged) this.mark(...rangeOf(dragged), "chosen");
-    else if (isTold("sabotage") && !isPlaying() && run.cuts.length < 2) stage.text(tower.left + tower.wide / 2, tower.rowTop(lowest + rows / 2 - 1) + 5, "↕ drag", "small pen", "middle");
+    else if (isTold("sabotage") && !isPlaying() && run.cuts.length < 2) stage.text(tower.left + tower.wide / 2, tower.rowTop(lowest + rows - 1) - 8, "drag ↑", "small pen", "middle");
     const chart = wide + (isWide ? 72 : 52);
     drawRead(run, ["highway"], ["highway"], [chart, 40, width - chart - 8, height * (isWide ? 0.72 : 0.42)]);
     if (!isWide) drawPad([chart, height - 52, 48, 48]);
@@ -102,7 +102,7 @@ SCENES.sabotage = {
     if (dragged) return `Layers ${Math.min(dragged.from, dragged.to)} to ${Math.max(dragged.from, dragged.to)}: let go to cut them.`;
     if (run.cutsAt) return `${readInWords(run, now)} Cut at step ${TRAINED}.`;
     if (!last) return readInWords(run, now);
-    return `${run.closed.size} cut: ${percent(last.before)} before, ${percent(last.after)} just after, ${now} by step ${run.step}${run.step < run.until ? "" : `: ${["not healed", "nearly healed", "healed"][[0.9, 0.98].filter((part) => readNow(run, 0) > part * last.before).length]}`}.`;
+    return `${run.closed.size} cut: ${percent(last.before)} before, ${percent(last.after)} just after, now ${now}${run.step < run.until ? "" : `: ${["not healed", "nearly healed", "healed"][[0.9, 0.98].filter((part) => readNow(run, 0) > part * last.before).length]}`}.`;
   },
 
   bet: {

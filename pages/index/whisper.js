@@ -63,6 +63,8 @@ function tileSide() {
   return Math.min(stage.width / across, (0.6 * stage.height) / rows);
 }
 
+const rowHigh = () => tileSide() + (tileSide() > 60 ? 14 : 0); // with the numbers of the layers
+
 /* The place of tile `layer`: the road turns at the end of each row. */
 function tilePlace(layer) {
   const [across, rows] = gridNow();
@@ -70,7 +72,7 @@ function tilePlace(layer) {
   const row = Math.floor(layer / across);
   const along = layer % across;
   const column = row % 2 ? across - 1 - along : along;
-  return [column * side, (rows - 1 - row) * side, side - 4, side - 4];
+  return [column * side, (rows - 1 - row) * rowHigh(), side - 4, side - 4];
 }
 
 SCENES.whisper = {
@@ -90,7 +92,7 @@ SCENES.whisper = {
       const [x, y, side] = tilePlace(layer);
       const seen = Math.max(0, Math.min(1, climbed - layer + 1));
       stage.tile(`1:${layer}`, [x, y, side, side], SIDE, plainColors(values.map((value) => seen * value)));
-      if (side > 60) stage.text(x + side - 3, y + side - 4, layer ? String(layer) : "in", "small faint", "end");
+      if (side > 60) stage.text(x + side / 2, y + side + 13, layer || "in", "small faint", "middle");
     });
     const now = shareOf(states, top);
     if (isTold("whisper") && top === LAYERS && now) {
@@ -100,18 +102,18 @@ SCENES.whisper = {
     }
     const [x, y, side] = tilePlace(LAYERS + 1);
     const isWide = gridNow()[1] === 3; // two places are free
-    const words = side > 60 ? ["of its strength", "is left, all mix"] : ["arrives", "all mix"];
-    const isMix = (1 - T) ** top < now / 100; // of the digit itself next to nothing is left
+    const words = side > 60 ? ["of its strength", "is left, mostly mix"] : ["arrives", "mostly mix"];
+    const isMix = (1 - T) ** top < now / 2; // less than half of it is the digit
     const number = isCovered("whisper") ? "?" : isWide ? shareInWords(now) : roughly(now);
     stage.text(x, y + side / 2.4, number, "strong").style.fontSize = `${side / (isWide && number.length < 6 ? 2.2 : 3)}px`;
     stage.text(x, y + side / 2 + Math.min(18, side / 2 - 4), words[Number(isMix)], "small");
     for (let row = 1; row < gridNow()[1]; row++) {
       const [left, above] = tilePlace(row * gridNow()[0]);
-      stage.text(left + side / 2, above + side + 8, "▲", "", "middle");
+      stage.text(left + side - 8, above + rowHigh() + 6, "▲", "", "middle");
     }
     if (top < LAYERS) stage.box(tilePlace(top), "chosen");
     if (isRepeated || climbedNow() < LAYERS) redraw();
-    const below = gridNow()[1] * tileSide();
+    const below = gridNow()[1] * rowHigh();
     const room = stage.height - below - 12 - DRAW;
     const pad = Math.min(room, 0.38 * stage.width);
     drawPad([0, below + 8, pad, pad]);
@@ -136,6 +138,7 @@ SCENES.whisper = {
       stage.dot(across(LEAST), bottom, "here", 5);
       stage.text(across(LEAST), bottom - 40, place[2] > 300 ? `least: T = ${LEAST.toFixed(2)}` : "least", "small pen", "middle");
     }
+    if (place[2] > 300 && place[3] > 140) stage.layer([place[0] + place[2] - 120, place[1] + 28, 112, 40], state.T, "highway");
     const tried = [...visited.keys()].sort((one, other) => one - other);
     const lineOf = (leftFor) => tried.map((T) => [across(T), down(leftFor(T))]);
     stage.line(lineOf((T) => Math.log10(visited.get(T))), "been");
