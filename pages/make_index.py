@@ -67,8 +67,8 @@ WHY = {
     " plain nets can learn, too.",
     "best-start-two-orders": "From a careful start plain nets of a hundred layers train, too. Their loss is {0} that of"
     " highway nets, less than was claimed.",
-    "primary-past-1000": "Such nets train. Once trained they rely on their layers: shutting all gates costs {2}. Yet"
-    " a net that is trained with one layer does slightly better: it reads {3} more.",
+    "primary-past-1000": "Such nets train. Once trained they rely on their layers: shutting all gates then, not from"
+    " the start, costs {2}. Yet a net that is trained with one layer does slightly better: it reads {3} more.",
 }
 VERDICTS = {"reproduced": "it holds", "in part": "in part", "not reproduced": "it fails"}
 # Words of the claims' parts, in those of the scenes

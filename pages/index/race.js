@@ -113,7 +113,8 @@ function drawTower(which, run, k, [left, top, width, height], name, look, hasPad
   const now = run.portraits?.[k];
   const portrait = isLifted ? run.lifted : now;
   const gates = state.scene === "race" ? null : portrait?.gates; // they come later
-  const meanT = portrait?.gates?.length ? portrait.gates.reduce((sum, T) => sum + T) / run.depth : 1;
+  const uncut = portrait?.gates?.filter((_, i) => !run.closed.has(i + 1));
+  const meanT = uncut?.length ? uncut.reduce((sum, T) => sum + T) / uncut.length : 1;
   if (width > 200) stage.layer([left + named.getComputedTextLength() + 8, top + 1, 64, 24], meanT, look);
   const asideOf = (layer) => (run.closed.has(layer) ? aside : 0);
   const saysShare = (share, word) => (isCovered(state.scene) ? "" : (narrow ? roughly : shareInWords)(share) + word); // numbers come with the bet
