@@ -92,7 +92,7 @@ SCENES.whisper = {
       const [x, y, side] = tilePlace(layer);
       const seen = Math.max(0, Math.min(1, climbed - layer + 1));
       stage.tile(`1:${layer}`, [x, y, side, side], SIDE, plainColors(values.map((value) => seen * value)));
-      if (side > 60) stage.text(x + side / 2, y + side + 13, layer || "in", "small faint", "middle");
+      if (tileSide() > 60) stage.text(x + side / 2, y + side + 13, layer || "in", "small faint", "middle");
     });
     const now = shareOf(states, top);
     if (isTold("whisper") && top === LAYERS && now) {
@@ -102,7 +102,7 @@ SCENES.whisper = {
     }
     const [x, y, side] = tilePlace(LAYERS + 1);
     const isWide = gridNow()[1] === 3; // two places are free
-    const words = side > 60 ? ["of its strength", "is left, mostly mix"] : ["arrives", "mostly mix"];
+    const words = tileSide() > 60 ? ["of its strength", "is left, mostly mix"] : ["arrives", "mostly mix"];
     const isMix = (1 - T) ** top < now / 2; // less than half of it is the digit
     const number = isCovered("whisper") ? "?" : isWide ? shareInWords(now) : roughly(now);
     stage.text(x, y + side / 2.4, number, "strong").style.fontSize = `${side / (isWide && number.length < 6 ? 2.2 : 3)}px`;
